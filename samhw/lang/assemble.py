@@ -46,16 +46,15 @@ def with_starts(regions: Sequence[Region]) -> list[Region]:
     starts: dict[int, list[Statement]] = {}
     kept = []
     for region in regions:
-        first = region.statements[0] if region.statements else None
-        if (
-            first is not None
-            and first.scan is None
-            and start_distance(first.lhs)
-            and first.lhs.tensor in scans
-        ):
-            starts.setdefault(scans[first.lhs.tensor].number, []).extend(region.statements)
-        else:
-            kept.append(region)
+        computed = []
+        for statement in region.statements:
+            lhs = statement.lhs
+            if statement.scan is None and start_distance(lhs) and lhs.tensor in scans:
+                starts.setdefault(scans[lhs.tensor].number, []).append(statement)
+            else:
+                computed.append(statement)
+        if computed or not region.statements:
+            kept.append(replace(region, statements=tuple(computed)))
     if not starts:
         return kept
     return [

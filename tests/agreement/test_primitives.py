@@ -4,6 +4,7 @@ The tokens and cycles of every output, the cycles in which every input could be 
 and when it committed: over random streams, random timing at every port, and channels from one token up.
 """
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -25,12 +26,22 @@ TOGETHER = 16
 """Variants of a bench. All of a bench is clocked for each case; but each bench is a build."""
 
 
-@cache
-def bench_of(group: int) -> Bench:
-    """The bench with a group of variants, as far as possible of the same kinds."""
-    rng = np.random.default_rng(group)
-    variants = VARIANTS[group * TOGETHER : (group + 1) * TOGETHER]
-    return Bench([instance for variant in variants for instance in instances(variant, rng)])
+@pytest.fixture(scope="module")
+def bench_of(request: pytest.FixtureRequest) -> Callable[[Variant], Bench]:
+    """The bench of a variant. Benches have the variants that this session runs, as far as possible those of
+    the same kinds, so that nothing is built in vain."""
+    tests = (item for item in request.session.items if isinstance(item, pytest.Function))
+    run = {item.callspec.params["variant"].name for item in tests if item.originalname == "test_primitive"}
+    variants = [variant for variant in VARIANTS if variant.name in run]
+
+    @cache
+    def bench(group: int) -> Bench:
+        found: list[Instance] = []
+        for variant in variants[group * TOGETHER : (group + 1) * TOGETHER]:
+            found += instances(variant, np.random.default_rng([*variant.name.encode()]))
+        return Bench(found)
+
+    return lambda variant: bench(variants.index(variant) // TOGETHER)
 
 
 def test_every_kind_is_here() -> None:
@@ -40,8 +51,8 @@ def test_every_kind_is_here() -> None:
 
 @pytest.mark.nightly(but=30)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
-def test_primitive(variant: Variant) -> None:
-    bench = bench_of(VARIANTS.index(variant) // TOGETHER)
+def test_primitive(variant: Variant, bench_of: Callable[[Variant], Bench]) -> None:
+    bench = bench_of(variant)
     rng = np.random.default_rng(sum(variant.name.encode()))
     numbers = [k for k, instance in enumerate(bench.instances) if instance.graph.name == variant.name]
     cases = [(k, random_case(variant, bench.instances[k], rng)) for k in numbers for _ in range(CASES)]

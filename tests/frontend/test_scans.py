@@ -65,6 +65,19 @@ def test_results_are_what_nothing_but_earlier_steps_reads() -> None:
     assert [decl.name for decl in program.inputs] == ["X"]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_start_belongs_to_no_region(first: int) -> None:
+    """What stands beside it in `fuse` is computed as ever."""
+    block = "scan t {\n  H[t, h] = H[t - 1, h] + X[t, h]\n}\n"
+    lines = ["H[-1, h] = I[h]", "T[t, h] = H[t, h] * 2"]
+    fused = "fuse {\n  " + "\n  ".join([lines[first], lines[1 - first]]) + "\n}"
+    program = parse(HEAD + block + fused)
+    assert [str(start) for start in program.starts] == ["H[-1, h] = I[h]"]
+    data = {"X": np.ones((4, 2)), "I": np.array([1.0, 2.0])}
+    found = evaluate_program(program, data)["T"]
+    np.testing.assert_array_equal(found, 2 * np.array([[2, 3], [3, 4], [4, 5], [5, 6]]))
+
+
 def test_a_tensor_may_be_called_scan() -> None:
     program = parse("tensor scan[i=2]\nY[i] = scan[i] * 2")
     assert dumps(program).endswith("Y[i] = scan[i] * 2\n")

@@ -122,11 +122,13 @@ def _of_schedule(case: Case, program: Program) -> Iterator[str]:
     yield from (feature for name, feature in fields.items() if name in case.schedule)
     if case.schedule.get("permute"):
         yield "permission to copy"
+    if any(len(region.statements) > 1 for region in program.regions):
+        yield "fused text"
     if len(program.statements) > 1:
         levels = {"full": "full fusion", "kinds": "kinds", "auto": "fuse auto"}
         fuse = case.schedule.get("fuse")
         if isinstance(fuse, list):
-            yield "no fusion"
+            yield "regions" if fuse else "no fusion"
         elif fuse in levels:
             yield levels[fuse]
 

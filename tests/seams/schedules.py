@@ -144,6 +144,37 @@ def no_fusion(draft: Draft) -> None:
     draft.schedule["fuse"] = []
 
 
+def fused_text(draft: Draft) -> None:
+    """Statements of the text that follow each other, as one region."""
+    plain = [n for n, line in enumerate(draft.lines) if re.match(r"\w+(\[[^]]*\])? \S*= ", line)]
+    begins = [n for n in plain if n + 1 in plain]
+    if not begins:
+        return
+    begin = draft.random.choice(begins)
+    end = begin + 2 + (begin + 2 in plain and draft.chance(0.5))
+    lines = "\n  ".join(draft.lines[begin:end])
+    draft.lines[begin:end] = [f"fuse {{\n  {lines}\n}}"]
+
+
+def regions(draft: Draft) -> None:
+    """What is computed in lists, each a region, with orders for some of them."""
+    names = [tensor.name for tensor in _computed(draft)]
+    found = []
+    while names:
+        size = draft.random.choice([1, 2, 2, 3])
+        found.append(names[:size])
+        names = names[size:]
+    draft.schedule["fuse"] = [group for group in found if len(group) > 1]
+    orders = {}
+    for group in found:
+        lines = "\n".join(line for line in draft.lines if re.match(rf"({'|'.join(group)})\b", line))
+        used = [word for word in dict.fromkeys(re.findall(r"\w+", lines)) if word in draft.sizes]
+        if used and draft.chance(0.4):
+            orders[group[-1]] = used if draft.chance(0.5) else draft.random.sample(used, len(used))
+    if orders:
+        draft.schedule["order"] = orders
+
+
 def share_hardware(draft: Draft) -> None:
     """With a twin of a statement, which may differ in a number or an operation."""
     found = [n for n, line in enumerate(draft.lines) if re.match(r"T\d+\b.* = ", line)]
@@ -191,5 +222,7 @@ FIELDS: dict[str, Callable[[Draft], None]] = {
     "kinds": fused("kinds"),
     "fuse auto": fused("auto"),
     "no fusion": no_fusion,
+    "fused text": fused_text,
+    "regions": regions,
 }
 """By the name of the feature."""

@@ -263,6 +263,12 @@ def test_tables_of_rules_are_checked(split: object) -> None:
             {"A": "columns(10)"},
             "'Y[i, j]' would be a sum of 100 terms, and can be one of 96",
         ),
+        (
+            "index t=3, i=4, k=4\ntensor A[i, k] : csr\n"
+            "scan t {\n  H[t, i, k] = H[t - 1, i, k] * 2\n}\nH[-1, i, k] = A[i, k]",
+            {"A": "rows(2)"},
+            "'A' is what a scan starts from ('H[-1, i, k] = A[i, k]'), and cannot be split",
+        ),
     ],
 )
 def test_what_cannot_be_split(text: str, split: dict[str, str], message: str) -> None:

@@ -17,6 +17,7 @@ from samhw.app.workload.agreement import (
     in_float64,
     parts_of,
 )
+from samhw.app.workload.exact_integers import ExactIntegers, is_quantised
 from samhw.app.workload.workload import Workload
 from samhw.errors import InputError, RunError
 from samhw.importers.torch import ImportedModule, import_module
@@ -68,15 +69,19 @@ def _said(given: object) -> str:
 def check_program(
     module: nn.Module, imported: ImportedModule, arguments: Sequence[object], tensors: Mapping[str, Tensor]
 ) -> float:
-    """How far the program is from the module, both in float64, on these data.
+    """How far the program is from the module, both in float64, on these data; of a quantised module, from
+    exact integers.
 
     Raises:
         RunError: where that is more than PyTorch's own error in f32.
     """
     parts = parts_of(in_float64(imported.program, tensors))
     ours, bounds, opens = (leaves(imported.outputs(part, arguments, exact=True)) for part in parts)
-    theirs = outputs_of(module, arguments)
-    exact = _in_double(module, arguments)
+    if is_quantised(imported.exported):
+        theirs = exact = ExactIntegers(imported.exported).given(*map(_dense, arguments))
+    else:
+        theirs = outputs_of(module, arguments)
+        exact = _in_double(module, arguments)
     if exact is not None and any(map(_is_lost, leaves(theirs), leaves(exact))):
         exact = None
     wanted = leaves(theirs if exact is None else exact)

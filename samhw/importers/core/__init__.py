@@ -7,11 +7,13 @@ from samhw.importers.core.draft import GREATEST_MASKED, MOST_JOINED, Build, Made
 from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.finish import Emitted, emit
 from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.integer_products import contract
 from samhw.importers.core.makers import Makers
 from samhw.importers.core.reductions import Reductions
 from samhw.importers.core.regrouping import Views
+from samhw.importers.core.scaled import is_scaled, scaled
 from samhw.importers.core.scan_blocks import Scans
-from samhw.importers.core.summed_products import contract, letters
+from samhw.importers.core.summed_products import letters
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import (
     NO_HINTS,
@@ -50,7 +52,9 @@ __all__ = [
     "emit",
     "grouped",
     "input_sources",
+    "is_scaled",
     "letters",
     "placed_result",
     "rows_of",
+    "scaled",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
+from samhw.graph.numerics import ValueType
 from samhw.importers.core.axes import Axes
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import (
@@ -132,13 +133,26 @@ class Build:
         return self.names.fresh(plain(label).strip("_")[:120] or "t")
 
     def input(
-        self, key: object, label: str, example: HostArray, fetch: Fetch, hints: Hints = NO_HINTS
+        self,
+        key: object,
+        label: str,
+        example: HostArray,
+        fetch: Fetch,
+        hints: Hints = NO_HINTS,
+        *,
+        kind: ValueType | None = None,
+        constant: bool = False,
     ) -> Value:
-        """An input, made once for each key; `example` is its data for the example arguments."""
+        """An input, made once for each key; `example` is its data for the example arguments.
+
+        Args:
+            kind: its type, where it has one of its own.
+            constant: its data are the same in every run.
+        """
         if key not in self._inputs:
             modes = tuple(self.axes.index(size) for size in example.shape if size != 1)
             name = self.name(label)
-            self.stored[name] = Stored(name, modes, fetch, example, hints)
+            self.stored[name] = Stored(name, modes, fetch, example, hints, kind=kind, is_constant=constant)
             self._inputs[key] = name
         stored = self.stored[self._inputs[key]]
         fresh = iter([self.axes.like(index) for index in stored.modes])
@@ -146,9 +160,12 @@ class Build:
         shape = [() if size == 1 else (next(fresh),) for size in stored.example.shape]
         return Value(tuple(shape), Access.of(stored.name, (i for mode in shape for i in mode)))
 
-    def constant(self, held: HostArray, label: str, hints: Hints = NO_HINTS) -> Value:
+    def constant(
+        self, held: HostArray, label: str, hints: Hints = NO_HINTS, *, kind: ValueType | None = None
+    ) -> Value:
         """An input that has the same data in every run, made once for all who give these data."""
-        return self.input(("data", held.content, hints), label, held, lambda _: held, hints)
+        key = ("data", held.content, hints, kind)
+        return self.input(key, label, held, lambda _: held, hints, kind=kind, constant=True)
 
     def literal(self, number: float, shape: Sequence[int] = ()) -> Value:
         """One number, everywhere. One that is not finite is stored: programs do not have it."""
@@ -165,8 +182,10 @@ class Build:
         label: str = "",
         reduction: str = "sum",
         mask: Access | None = None,
+        kind: ValueType | None = None,
     ) -> Access:
-        """Adds a statement; gives its result under the indices of the left side.
+        """Adds a statement; gives its result, of a type of its own or of what is computed, under the indices
+        of the left side.
 
         Raises:
             UnsupportedError: for one that moves elements in a scan, where none can stand.
@@ -177,7 +196,7 @@ class Build:
             )
         name = self.name(label or self.result_name)
         access = Access.of(name, lhs)
-        self.stored[name] = Stored(name, tuple(lhs), scope=self.scope)
+        self.stored[name] = Stored(name, tuple(lhs), scope=self.scope, kind=kind)
         self.statements.append(Made(access, rhs, reduction, mask, self.block))
         return access
 

@@ -217,7 +217,7 @@ class _Emitter:
         scope = build.stored[made.lhs.tensor].scope
         name = build.name(f"{access.tensor}_t")
         modes = tuple(own[index] for index in wanted)
-        build.stored[name] = Stored(name, modes, scope=scope)
+        build.stored[name] = Stored(name, modes, scope=scope, kind=build.stored[access.tensor].kind)
         copy = Made(Access.of(name, modes), access.renamed(own), block=made.block)
         place = self.place_of(access.tensor)
         assert place is not None
@@ -255,7 +255,8 @@ class _Emitter:
         """A reshape of a copy that is dense and in the order of the access."""
         build = self.build
         name = build.name(f"{access.tensor}_d")
-        build.stored[name] = Stored(name, access.names, scope=build.stored[made.lhs.tensor].scope)
+        kind = build.stored[access.tensor].kind
+        build.stored[name] = Stored(name, access.names, scope=build.stored[made.lhs.tensor].scope, kind=kind)
         copy = replace(access, tensor=name)
         self.write(Made(copy, access), access.names, {})
         return replace(made, rhs=Reshape(copy))
@@ -381,7 +382,9 @@ class _Emitter:
         place = self.placed[tensor]
         names = self.letters_of(place.indices)
         shape = tuple(self.build.axes.size([i]) if i in sized else None for i in place.indices)
-        self.tensors[tensor] = TensorDecl(tensor, tuple(names.values()), shape, place.format)
+        self.tensors[tensor] = TensorDecl(
+            tensor, tuple(names.values()), shape, place.format, self.build.stored[tensor].kind
+        )
 
     # Patterns
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from samhw.importers.core.draft import Build, grouped
 from samhw.importers.core.element_expressions import Operations
+from samhw.importers.core.quantised import Quantised
 from samhw.importers.core.reductions import Reductions
 from samhw.importers.core.regrouping import Views
 from samhw.importers.core.scan_blocks import Scans
@@ -25,6 +26,7 @@ class Makers:
         reductions: values along some modes, or in a row.
         views: other shapes of values, and slices.
         scans: loops over the steps of values.
+        quantised: integers that stand for real numbers.
     """
 
     def __init__(self, build: Build) -> None:
@@ -34,6 +36,7 @@ class Makers:
         self.reductions = Reductions(build, self.tensors, self.operations)
         self.views = Views(build, self.tensors)
         self.scans = Scans(build, self.tensors)
+        self.quantised = Quantised(build, self.tensors, self.operations)
 
     def joined(self, parts: Sequence[Value], dim: int) -> Value:
         """Values one after the other along a mode. In a scan, where nothing moves, it is the sum of what each

@@ -2,14 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from samhw.importers.core.draft import Build
 from samhw.importers.core.element_expressions import Operations
+from samhw.importers.core.integer_products import contract
+from samhw.importers.core.scaled import moved_as_integers, scaled
+from samhw.importers.core.summed_products import letters
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Value
 from samhw.lang import COORDINATES
-from samhw.lang.expr import Literal, RunningReduction
+from samhw.lang.expr import Access, Literal, RunningReduction
 from samhw.lang.functions import exp
 from samhw.lang.traverse import free_indices
 
@@ -37,6 +40,8 @@ class Reductions:
         """The sum, the greatest or the least along some modes, by default along all. Of a value under a mask
         only the greatest: of its points, and 0 where there are none."""
         build = self.build
+        if (made := self._of_integers(x, dims, keepdim, kind)) is not None:
+            return made
         x = self.tensors.as_product(x) if kind == "sum" else self.tensors.materialized(x)
         x = build.resolve(x if x.mask is None else self.tensors.expanded_over(x, x.mask.names))
         gone = _chosen(len(x.modes), dims)
@@ -54,9 +59,25 @@ class Reductions:
         lhs = [i for mode in modes for i in mode if i in free]
         return Value(modes, build.statement(lhs, expr, reduction=kind, mask=x.mask), left)
 
+    def _of_integers(self, x: Value, dims: Ints | None, keepdim: bool, kind: str) -> Value | None:
+        """The same of integers that stand for numbers; None for other values."""
+        form = scaled(self.build, x.expr)
+        if form is None or x.mask is not None or isinstance(x.expr, Access):
+            return None
+        if kind != "sum":
+            if not form.is_increasing:
+                return None
+            return moved_as_integers(self.build, x, lambda whole: self.reduced(whole, dims, keepdim, kind))
+        gone, row = _chosen(len(x.modes), dims), letters(len(x.modes))
+        rest = "".join(letter for place, letter in enumerate(row) if place not in gone)
+        made = contract(self.tensors, f"{row}->{rest}", x)
+        left = iter(made.modes)
+        modes = [() if place in gone else next(left) for place in range(len(row))]
+        return replace(made, modes=tuple(modes)) if keepdim else made
+
     def mean(self, x: Value, dims: Ints | None, keepdim: bool = False) -> Value:
         """A sum times a number; one statement."""
-        held = self.tensors.as_product(x)
+        held = x if scaled(self.build, x.expr) is not None else self.tensors.as_product(x)
         shape = self.build.shape(held)
         share = 1 / math.prod(shape[n] for n in _chosen(len(shape), dims))
         return self.reduced(self.operations.elementwise(lambda e: e * share, held), dims, keepdim)

@@ -13,7 +13,8 @@ import numpy as np
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.draft import Build
 from samhw.importers.core.host_array import HostArray
-from samhw.importers.core.summed_products import contract
+from samhw.importers.core.integer_products import contract
+from samhw.importers.core.scaled import moved_as_integers
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Arguments, Hints, Stored, Value, check_unmasked
 from samhw.lang.expr import Access, Expr, Reshape
@@ -70,8 +71,14 @@ class Piece:
         lhs = [i if i != own else fresh for i in build.axes.resolved(made.lhs.names)]
         scope, build.scope = build.scope, stored.scope
         found = build.statement(
-            [i for i in lhs if i is not None], rhs, label=access.tensor, reduction=made.reduction, mask=mask
+            [i for i in lhs if i is not None],
+            rhs,
+            label=access.tensor,
+            reduction=made.reduction,
+            mask=mask,
+            kind=stored.kind,
         )
+        build.stored[found.tensor].most = stored.most
         build.scope = scope
         return Access.of(found.tensor, left)
 
@@ -112,7 +119,15 @@ class Piece:
         fmt = None if stored.has_free_order or not rank else "csf" if rank != 2 else "csr"
         # The sizes belong to it: a place is another one once the axes before it, or its own, have split.
         key = ("cut", stored.name, tuple(sizes), place, self.start, self.length, self.step)
-        value = build.input(key, f"{stored.name}_{self.start}", example, fetch_slice, Hints(fmt))
+        value = build.input(
+            key,
+            f"{stored.name}_{self.start}",
+            example,
+            fetch_slice,
+            Hints(fmt),
+            kind=stored.kind,
+            constant=stored.is_constant,
+        )
         assert isinstance(value.expr, Access)
         return value.expr.tensor
 
@@ -139,6 +154,8 @@ class Views:
             modes = build.axes.grouped(x.indices, shape)
         except AxisConflict:
             check_unmasked(x)
+            if (made := moved_as_integers(build, x, lambda whole: self.view(whole, shape))) is not None:
+                return made
             _, access = self.tensors.as_tensor(self.tensors.contiguous(self.tensors.expanded(x)))
             modes = tuple(() if size == 1 else (build.axes.index(size),) for size in shape)
             lhs = [i for mode in modes for i in mode]

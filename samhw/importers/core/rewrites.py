@@ -101,7 +101,7 @@ class _Merger:
         if row(lhs.names) == lhs.names:
             self.made.append(replace(made, rhs=rhs, mask=mask))
             return
-        result = self.stored(f"{lhs.tensor}_whole", row(lhs.names), build.stored[lhs.tensor].scope)
+        result = self.stored(f"{lhs.tensor}_whole", row(lhs.names), lhs.tensor)
         self.made.append(Made(result, rhs, made.reduction, mask))
         self.made.append(Made(lhs, self.reshape(result)))
 
@@ -151,7 +151,7 @@ class _Merger:
         key = access.tensor, tuple(build.axes.size([index]) for index in row)
         if key not in self.copies:
             stored = build.stored[access.tensor]
-            made = self.stored(f"{access.tensor}_whole", row, stored.scope)
+            made = self.stored(f"{access.tensor}_whole", row, access.tensor)
             self.copies[key] = made.tensor
             if stored.fetch is None:
                 self.made.append(Made(made, self.reshape(access)))
@@ -180,10 +180,12 @@ class _Merger:
             copy.modes = tuple(modes)
         copy.fetch, copy.example, copy.hints = stored.fetch, stored.example, Hints(stored.hints.format)
 
-    def stored(self, label: str, row: Indices, scope: str) -> Access:
-        """A new tensor of these indices, stored in their order as far as that can be."""
-        name = self.build.name(label)
-        self.build.stored[name] = Stored(name, row, hints=Hints(order=row), scope=scope)
+    def stored(self, label: str, row: Indices, like: str) -> Access:
+        """A new tensor of these indices and the type of another one, stored in their order as far as that can
+        be."""
+        name, other = self.build.name(label), self.build.stored[like]
+        hints = Hints(order=row)
+        self.build.stored[name] = Stored(name, row, hints=hints, scope=other.scope, kind=other.kind)
         return Access.of(name, row)
 
 

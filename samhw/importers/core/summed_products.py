@@ -1,5 +1,6 @@
 """Products of several values that are summed over some of their indices."""
 
+from samhw.graph.numerics import ValueType
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.draft import Build
 from samhw.importers.core.tensors import Tensors
@@ -7,11 +8,16 @@ from samhw.importers.core.value import UnsupportedError, Value
 from samhw.lang.expr import Access, Expr, Literal
 from samhw.lang.traverse import accesses, free_indices
 
-__all__ = ["contract", "letters"]
+__all__ = ["letters", "summed"]
 
 
-def contract(
-    tensors: Tensors, equation: str, *operands: Value, reduction: str = "sum", by_first: bool = False
+def summed(
+    tensors: Tensors,
+    equation: str,
+    *operands: Value,
+    reduction: str = "sum",
+    by_first: bool = False,
+    kind: ValueType | None = None,
 ) -> Value:
     """An einsum: `bik,bkj->bij`. A letter in several operands is one index; a mode of extent 1 goes with
     any.
@@ -19,6 +25,7 @@ def contract(
     Args:
         reduction: in the place of the sum, `max` or `min`: of products that have all letters.
         by_first: the first operand is a tensor, and only the points where it is not zero are gone through.
+        kind: the type of what is summed, if it has one of its own.
     """
     inputs, _, output = equation.partition("->")
     build = tensors.build
@@ -70,7 +77,7 @@ def contract(
     mask = exprs[0] if by_first else None
     assert mask is None or isinstance(mask, Access)
     _hint_rows(build, inputs.split(","), values, output)
-    return Value(modes, build.statement(lhs, product, reduction=reduction, mask=mask))
+    return Value(modes, build.statement(lhs, product, reduction=reduction, mask=mask, kind=kind))
 
 
 def _hint_rows(build: Build, inputs: list[str], values: list[Value], output: str) -> None:

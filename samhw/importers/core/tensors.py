@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from samhw.importers.core.axes import AxisConflict
 from samhw.importers.core.draft import MOST_JOINED, Build, grouped
 from samhw.importers.core.host_array import HostArray
+from samhw.importers.core.scaled import moved_as_integers, scaled
 from samhw.importers.core.value import Value
 from samhw.lang.expr import Access, Concat, Expr, Literal, Mul, Reshape
 from samhw.lang.traverse import accesses, free_indices
@@ -79,7 +80,9 @@ class Tensors:
         axes = self.build.axes
         size = axes.size([index])
         held = HostArray.ones(size)
-        ones = self.build.input(("ones", axes.key(index)), f"ones_{size}", held, lambda _: held)
+        ones = self.build.input(
+            ("ones", axes.key(index)), f"ones_{size}", held, lambda _: held, constant=True
+        )
         axes.align([index], ones.indices)
         assert isinstance(ones.expr, Access)
         return Access.of(ones.expr.tensor, (index,))
@@ -88,6 +91,8 @@ class Tensors:
 
     def reshaped(self, value: Value) -> Value:
         """The value with its elements moved, each mode an axis of its own: what views cannot do."""
+        if (made := moved_as_integers(self.build, value, self.reshaped)) is not None:
+            return made
         value = self.expanded(value)
         value, access = self.as_tensor(self.contiguous(value))
         fresh = [
@@ -106,6 +111,8 @@ class Tensors:
 
     def concatenated(self, parts: Sequence[Value], dim: int) -> Value:
         """Values one after the other along a mode; many in several steps."""
+        if (made := self._integers_concatenated(parts, dim)) is not None:
+            return made
         if len(parts) > MOST_JOINED:
             return self.concatenated([self.concatenated(group, dim) for group in grouped(parts)], dim)
         held = [self.build.copy(self.expanded(part)) for part in parts]
@@ -131,6 +138,25 @@ class Tensors:
         accesses = [self.build.resolve_access(access) for access in accesses]
         return Value(tuple(modes), self.build.statement(lhs, Concat(index, tuple(accesses))))
 
+    def _integers_concatenated(self, parts: Sequence[Value], dim: int) -> Value | None:
+        """Integers that all stand for numbers in the same way; None for other values."""
+        forms = [None if isinstance(part.expr, Access) else scaled(self.build, part.expr) for part in parts]
+        if (first := forms[0]) is None or any(
+            form is None or form.of(first.whole) != first.of(first.whole) for form in forms
+        ):
+            return None
+        kinds = {self.build.stored[form.whole.tensor].kind for form in forms if form is not None}
+        if len(kinds) > 1 or any(
+            set(form.whole.names) != set(self.build.resolve(part).indices)
+            for form, part in zip(forms, parts, strict=True)
+            if form is not None
+        ):
+            return None
+        wholes = [
+            Value(part.modes, form.whole) for part, form in zip(parts, forms, strict=True) if form is not None
+        ]
+        return moved_as_integers(self.build, parts[0], lambda _: self.concatenated(wholes, dim))
+
     def _beside(self, first: Value, part: Value, dim: int) -> Value:
         """The part with the indices of the first one, but for one mode."""
         for mode in range(len(first.modes)):
@@ -145,7 +171,7 @@ class Tensors:
             value = self.reshaped(value)
         if not value.modes[dim]:
             held = HostArray.ones(1)
-            one = self.build.input(("unit",), "one", held, lambda _: held)
+            one = self.build.input(("unit",), "one", held, lambda _: held, constant=True)
             assert isinstance(one.expr, Access)
             stored = self.build.stored[one.expr.tensor]
             if not stored.modes:

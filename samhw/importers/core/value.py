@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from samhw.errors import InputError
+from samhw.graph.numerics import ValueType
 from samhw.importers.core.host_array import HostArray
 from samhw.lang.expr import Access, Expr
 
@@ -130,6 +131,9 @@ class Stored:
         hints: how its importer would store it.
         scope: the path of the module that computes it.
         step: of which other tensor it is one step, in a scan; no statement computes one that is read.
+        kind: the type that it is declared with; None for that of what is computed, or of the program.
+        is_constant: an input that has the same data in every run.
+        most: of integers, a bound of their magnitude where it is less than that of the type.
     """
 
     name: str
@@ -139,6 +143,9 @@ class Stored:
     hints: Hints = NO_HINTS
     scope: str = ""
     step: TensorStep | None = None
+    kind: ValueType | None = None
+    is_constant: bool = False
+    most: int | None = None
 
     @property
     def has_free_order(self) -> bool:

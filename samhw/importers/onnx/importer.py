@@ -78,7 +78,7 @@ class NodeImporter(Makers):
             else:
                 hints = self._hints(array, x.is_sparse)
                 held = HostArray.dense(array)
-                made = self.build.input(("constant", x), x.name, held, lambda _: held, hints)
+                made = self.build.input(("constant", x), x.name, held, lambda _: held, hints, constant=True)
         else:
             fetch = x.fetch
 

@@ -1,13 +1,14 @@
 """What the host does to tensors of PyTorch before they are loaded."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.fx import Node
 
 from samhw.errors import InputError
 from samhw.importers.core import HostArray, rows_of
@@ -16,12 +17,15 @@ from samhw.importers.torch.value import Host, Known
 from samhw.tensors import Format
 
 __all__ = [
+    "are_integers",
     "array_of",
     "as_numbers",
+    "called",
     "checked",
     "format_of",
     "hot",
     "is_finite_number",
+    "is_of_indices",
     "mapped",
     "of_data",
     "of_several",
@@ -143,3 +147,39 @@ def checked(tensor: Tensor, size: int) -> Tensor:
     if bool(((where < 0) | (where >= size)).any()):
         raise InputError(f"an index lies outside of 0 to {size - 1}; fix the indices")
     return where
+
+
+def are_integers(held: Sequence[object]) -> bool:
+    """Whether tensors that the host has are of integers, and no conditions."""
+    kinds = [item.example.dtype for item in held if isinstance(item, Known | Host)]
+    return len(kinds) == len(held) and not any(
+        kind.is_floating_point or kind.is_complex or kind == torch.bool for kind in kinds
+    )
+
+
+def is_of_indices(node: Node, name: str, held: Sequence[object]) -> bool:
+    """Whether an operator of integers and conditions gives such again, or makes plain numbers of them."""
+    if any(isinstance(item, Known) and not _is_plain(item) for item in held):
+        return False
+    return name not in ("aten.embedding", "aten.embedding_bag")
+
+
+def _is_plain(constant: Known) -> bool:
+    """Integers, conditions, or one number all over."""
+    tensor = constant.dense()
+    return not tensor.is_floating_point() or uniform(tensor) is not None
+
+
+def called(
+    node: Node,
+    arguments: Sequence[object],
+    named: Mapping[str, object],
+    pick: Callable[[Known | Host], Tensor],
+) -> Any:
+    """What an operator of PyTorch gives for the tensors that are picked of its arguments."""
+    assert callable(node.target)
+    keyword = {key: item for key, item in named.items() if key != "device"}
+    args, kwargs = torch.utils._pytree.tree_map(
+        lambda item: pick(item) if isinstance(item, Known | Host) else item, (arguments, keyword)
+    )
+    return node.target(*args, **kwargs)

@@ -42,6 +42,11 @@ class ImportedModule:
     state: Mapping[str, torch.Tensor] = field(repr=False)
     _exported: ExportedProgram = field(repr=False)
 
+    @property
+    def exported(self) -> ExportedProgram:
+        """The operators that it was imported of."""
+        return self._exported
+
     def takes(self, arguments: Sequence[object]) -> bool:
         """Whether the arguments have the values that are fixed."""
         return self._other(arguments_by_name(self._exported, arguments)) is None

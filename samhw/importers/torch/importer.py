@@ -8,11 +8,14 @@ from torch import Tensor
 
 from samhw.importers.core import (
     NO_HINTS,
+    Arguments,
     Build,
     Hints,
+    HostArray,
     Makers,
     UnsupportedError,
     Value,
+    scaled,
 )
 from samhw.importers.torch import host
 from samhw.importers.torch.host import is_finite_number
@@ -49,6 +52,25 @@ class Importer(Makers):
     def value(self, x: Operand) -> Value:
         """Any operand as a value."""
         return self.operands.value(x)
+
+    def integers(self, x: Operand) -> Value:
+        """An operand of integers, which keep their type; any other one as a value."""
+        if not isinstance(x, Known | Host) or x.example.is_floating_point() or x.example.dtype == torch.bool:
+            return self.value(x)
+        fetch = x.fetch
+
+        def fetch_array(arguments: Arguments) -> HostArray:
+            return host.array_of(fetch(arguments))
+
+        hints = Hints(host.format_of(x.example, x.annotation, self.operands.sparsify))
+        return self.quantised.integers(
+            x.key, x.name, host.array_of(x.example), fetch_array, hints, constant=isinstance(x, Known)
+        )
+
+    def real(self, x: Value) -> Value:
+        """Integers of a type of their own as real numbers, and any other value as it is."""
+        form = scaled(self.build, self.build.resolve(x).expr)
+        return x if form is None or form.is_real else self.quantised.dequantise(x, 1)
 
     def shape(self, x: Operand) -> list[int]:
         """As in PyTorch."""

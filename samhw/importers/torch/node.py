@@ -12,18 +12,37 @@ from samhw.importers.torch.export import in_users_file, own_name
 from samhw.importers.torch.registry import OPERATORS
 
 __all__ = [
+    "MADE_OF_SHAPES",
     "depends_on_data",
+    "draws",
     "empty_of",
     "is_complex",
     "keeps_integers",
     "located",
     "makes_conditions",
+    "makes_fractions",
     "name_of",
     "of_shape",
     "place_of",
     "scope_of",
     "written_as",
 ]
+
+
+MADE_OF_SHAPES = frozenset(
+    f"aten.{name}"
+    for name in (
+        "zeros_like",
+        "ones_like",
+        "full_like",
+        "empty_like",
+        "new_zeros",
+        "new_ones",
+        "new_full",
+        "new_empty",
+    )
+)
+"""Operators that look at the shapes of tensors alone."""
 
 
 def scope_of(node: Node) -> str:
@@ -125,3 +144,14 @@ def makes_conditions(node: Node) -> bool:
     """Whether it gives a tensor of conditions."""
     meta = node.meta.get("val")
     return isinstance(meta, Tensor) and meta.dtype == torch.bool
+
+
+def makes_fractions(node: Node) -> bool:
+    """Whether it gives a tensor of floating point."""
+    meta = node.meta.get("val")
+    return isinstance(meta, Tensor) and meta.is_floating_point()
+
+
+def draws(node: Node) -> bool:
+    """Whether an operator gives other numbers each time."""
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())

@@ -59,7 +59,7 @@ class Operands:
         fmt = host.format_of(numbers, x.annotation, self.sparsify)
         if x.of_numbers:
             return self.constant(numbers, x.name, Hints(fmt))
-        return self.input(("constant", x.key), x.name, numbers, lambda _: numbers, Hints(fmt))
+        return self.input(("constant", x.key), x.name, numbers, lambda _: numbers, Hints(fmt), constant=True)
 
     def shape(self, x: Operand) -> list[int]:
         """As in PyTorch."""
@@ -70,14 +70,21 @@ class Operands:
         return list(x.example.shape) if isinstance(x, Host) else []
 
     def input(
-        self, key: object, label: str, example: Tensor, fetch: TensorFetch, hints: Hints = NO_HINTS
+        self,
+        key: object,
+        label: str,
+        example: Tensor,
+        fetch: TensorFetch,
+        hints: Hints = NO_HINTS,
+        *,
+        constant: bool = False,
     ) -> Value:
-        """An input, made once for each key, of a tensor in any layout."""
+        """An input, made once for each key, of a tensor in any layout; `constant` as for `Build.input`."""
 
         def fetch_array(arguments: Arguments) -> HostArray:
             return host.array_of(fetch(arguments))
 
-        return self.build.input(key, label, host.array_of(example), fetch_array, hints)
+        return self.build.input(key, label, host.array_of(example), fetch_array, hints, constant=constant)
 
     def constant(self, held: Tensor, label: str, hints: Hints = NO_HINTS) -> Value:
         """An input that has the same data in every run."""

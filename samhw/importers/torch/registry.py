@@ -60,9 +60,9 @@ VIEWS: set[str] = set()
 """Operators that give the elements that they are given, and no others."""
 
 
-OWN = "samhw."
-"""How operators of this package begin, which say themselves what becomes of constants, and of what the host
-works out."""
+OWN = ("samhw.", "quantized_decomposed.", "torchao.")
+"""How operators begin which say themselves what becomes of constants, and of what the host works out: those
+of this package, and of quantised tensors."""
 
 UNDONE = frozenset(f"aten.{name}" for name in ("unbind", "split", "split_with_sizes", "chunk"))
 """Operators that the normal form of a graph does without."""

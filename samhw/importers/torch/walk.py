@@ -13,7 +13,7 @@ from torch.export.graph_signature import InputKind, InputSpec
 from torch.fx import Node
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked
+from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked, is_scaled
 from samhw.importers.torch import host
 from samhw.importers.torch.complex_pair import Complex, as_real_numbers
 from samhw.importers.torch.export import own_name, user_outputs
@@ -22,11 +22,14 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.inlined import written_with_others
 from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
+    MADE_OF_SHAPES,
+    draws,
     empty_of,
     is_complex,
     keeps_integers,
     located,
     makes_conditions,
+    makes_fractions,
     name_of,
     of_shape,
     scope_of,
@@ -245,16 +248,19 @@ class GraphWalk:
         handler = handler_of(node.target)
         if node.target is torch.ops.higher_order.scan:
             return self.scan(*arguments)
-        if handler is None and name not in DECOMPOSED and _draws(node):
+        if handler is None and name not in DECOMPOSED and draws(node):
             raise UnsupportedError("draws random numbers", "call model.eval(), or give them as an argument")
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
+        if name in _PRODUCTS and any(isinstance(item, Host) for item in held) and host.are_integers(held):
+            arguments = [self.importer.integers(x) if isinstance(x, Known | Host) else x for x in arguments]
+            held = [item for item in arguments if isinstance(item, Value)]
         if not name.startswith(OWN) and not any(isinstance(item, Value | Complex) for item in held):
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
-            if _is_of_indices(node, name, held):
+            if host.is_of_indices(node, name, held):
                 return self.on_host(node, arguments, named)
-        if name in _MADE_OF_SHAPES:
+        if name in MADE_OF_SHAPES:
             return Known(of_shape(node, name, arguments), self.build.result_name)
         if name in MOVES and any(isinstance(item, Value) and item.mask is not None for item in held):
             return self.under_masks(node, name, arguments, named)
@@ -275,6 +281,8 @@ class GraphWalk:
             # Of whatever width: they are numbers of the value type.
             named.pop("dtype", None)
         plain = [_as_number(item) for item in arguments]
+        if makes_fractions(node) and not name.startswith(OWN):
+            plain = tree_map(lambda x: self.importer.real(x) if isinstance(x, Value) else x, plain)
         found = handler(self.importer, *plain, **{key: _as_number(item) for key, item in named.items()})
         # A view or a part of conditions, too, has the values of conditions.
         return (
@@ -327,9 +335,9 @@ class GraphWalk:
                 # Of a shape alone; the values stay with what it is a view of.
                 torch.zeros(()).expand(tuple(node.meta["val"].shape)),
                 self.replayed(source, name, handler, rest, named),
-                elements=lambda: _called(node, arguments, named, lambda item: item.example),
+                elements=lambda: host.called(node, arguments, named, lambda item: item.example),
             )
-        found = _called(node, arguments, named, lambda item: item.example)
+        found = host.called(node, arguments, named, lambda item: item.example)
         base = None
         if name in VIEWS and isinstance(source, Known) and isinstance(found, Tensor) and handler is not None:
             rest = arguments[1:]
@@ -367,11 +375,11 @@ class GraphWalk:
 
     def on_host(self, node: Node, arguments: list[object], named: dict[str, object]) -> object:
         """What is computed of indices and conditions, as the data are loaded."""
-        example = _called(node, arguments, named, lambda item: item.example)
+        example = host.called(node, arguments, named, lambda item: item.example)
         names = [item.name for item in tree_leaves(arguments) if isinstance(item, Host)]
 
         def fetch(env: Arguments) -> Any:
-            return _called(node, arguments, named, lambda item: item.fetch(env))
+            return host.called(node, arguments, named, lambda item: item.fetch(env))
 
         label = names[0] if names else self.build.result_name
         if isinstance(example, list | tuple):
@@ -388,7 +396,8 @@ class GraphWalk:
             raise found
         if len(node.users) > 1:
             if isinstance(found, Value):
-                return self.importer.tensors.materialized(found)
+                simple = found.mask is None and is_scaled(self.build, found.expr)
+                return found if simple else self.importer.tensors.materialized(found)
             if isinstance(found, Complex):
                 keep = self.importer.tensors.materialized
                 parts = [keep(p) if isinstance(p, Value) else p for p in (found.real, found.imag)]
@@ -399,24 +408,22 @@ class GraphWalk:
 _MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
 _CHECKS = ("aten._assert", "aten.sym_constrain", "_assert", "aten._linalg_check_errors")
 """What only checks, and computes nothing."""
-_MADE_OF_SHAPES = frozenset(
+_PRODUCTS = frozenset(
     f"aten.{name}"
     for name in (
-        "zeros_like",
-        "ones_like",
-        "full_like",
-        "empty_like",
-        "new_zeros",
-        "new_ones",
-        "new_full",
-        "new_empty",
+        "_int_mm",
+        "mm",
+        "matmul",
+        "bmm",
+        "mv",
+        "linear",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "convolution",
     )
 )
-
-
-def _draws(node: Node) -> bool:
-    """Whether an operator gives other numbers each time."""
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+"""What hardware computes of integers too, where a run gives some of them."""
 
 
 def _as_number(item: object) -> object:
@@ -424,31 +431,3 @@ def _as_number(item: object) -> object:
     if isinstance(item, Known) and item.tensor is not None and item.held is None and item.tensor.dim() == 0:
         return complex(item.tensor) if item.tensor.is_complex() else float(item.tensor)
     return item
-
-
-def _is_of_indices(node: Node, name: str, held: Sequence[object]) -> bool:
-    """Whether an operator of integers and conditions gives such again, or makes plain numbers of them."""
-    if any(isinstance(item, Known) and not _is_plain(item) for item in held):
-        return False
-    return name not in ("aten.embedding", "aten.embedding_bag")
-
-
-def _is_plain(constant: Known) -> bool:
-    """Integers, conditions, or one number all over."""
-    tensor = constant.dense()
-    return not tensor.is_floating_point() or host.uniform(tensor) is not None
-
-
-def _called(
-    node: Node,
-    arguments: Sequence[object],
-    named: Mapping[str, object],
-    pick: Callable[[Known | Host], Tensor],
-) -> Any:
-    """What an operator of PyTorch gives for the tensors that are picked of its arguments."""
-    assert callable(node.target)
-    keyword = {key: item for key, item in named.items() if key != "device"}
-    args, kwargs = tree_map(
-        lambda item: pick(item) if isinstance(item, Known | Host) else item, (arguments, keyword)
-    )
-    return node.target(*args, **kwargs)

@@ -212,6 +212,9 @@ def _partition(program: Program, tensor: str, text: str, names: Names) -> Tensor
             raise InputError(
                 f"'{tensor}' is the mask of '{statement.lhs}', and cannot be split; multiply by it instead."
             )
+    for start in program.starts:
+        if any(access.tensor == tensor for access in start.reads):
+            raise InputError(f"'{tensor}' is what a scan starts from ('{start}'), and cannot be split.")
     decl = program.tensors[tensor]
     if decl.format.block is not None:
         raise InputError(

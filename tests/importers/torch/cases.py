@@ -364,6 +364,7 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "matmul": shaped(torch.matmul, "abij", "bjk"),
     "mm": shaped(torch.mm, "ij", "jk"),
     "bmm": shaped(torch.bmm, "aij", "ajk"),
+    "_int_mm": shaped(lambda a, b: torch._int_mm((a * 9).to(torch.int8), (b * 9).to(torch.int8)), "ij", "jk"),
     "mv": shaped(torch.mv, "ij", "j"),
     "dot": shaped(torch.dot, "i", "i"),
     "addmm": shaped(lambda c, a, b: torch.addmm(c, a, b, beta=0.5, alpha=2), "k", "ij", "jk"),

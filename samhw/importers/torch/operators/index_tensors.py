@@ -69,7 +69,8 @@ def hot(
     if all(isinstance(index, Known) and index.of_numbers for index in given):
         return importer.constant(found.example, name, hints)
     key = ("hot", *(index.key for index in given), *sizes, *order, over, once)
-    return importer.operands.input(key, name, found.example, found.fetch, hints)
+    constant = all(isinstance(index, Known) for index in given)
+    return importer.operands.input(key, name, found.example, found.fetch, hints, constant=constant)
 
 
 @operator("counts", library="samhw")

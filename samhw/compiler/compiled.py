@@ -13,8 +13,18 @@ from samhw.compiler.scope import Lowerings
 from samhw.cost import BASE, AreaEstimate, DesignEstimate, Results, estimate_area, estimate_graph
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, OffChipLayout, OffChipMemory, TensorBinding, runs_of, sequence_of
+from samhw.graph import (
+    Arch,
+    Design,
+    OffChipLayout,
+    OffChipMemory,
+    Steps,
+    TensorBinding,
+    runs_of,
+    sequence_of,
+)
 from samhw.graph.numerics import ValueType
+from samhw.graph.sequence import total_of
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
 from samhw.lang.decision import Refusal, RegionDecision
 from samhw.lang.splits import RowOrders
@@ -93,6 +103,8 @@ class Compiled:
     """and where what lies there lies."""
     fabrics: tuple[tuple[int, ...], ...] = ()
     """The numbers of regions that share a fabric."""
+    sequence: Steps = ()
+    """The steps of a run, where some regions run side by side."""
 
     def __repr__(self) -> str:
         return f"<Compiled {self.program.summary}; {self.value}, {self.design.summary}>"
@@ -155,7 +167,7 @@ class Compiled:
         return Design.assemble(
             self.program.name,
             [region.graph for region in self.regions],
-            sequence_of([region.repeat for region in self.regions]),
+            self.sequence or sequence_of([region.repeat for region in self.regions]),
             {decl.name for decl in self.program.outputs},
             self.fabrics,
         )
@@ -229,7 +241,8 @@ def estimate_compiled(
             graph, compiled.arch, extents, statistics, results, off_chip=off_chip, rows_wait=rows_wait
         )
         regions.append(region.repeated(times[graph.name]))
-    return DesignEstimate(tuple(regions))
+    cycles = {turn: region.cycles for turn, region in zip(design.turns, regions, strict=True)}
+    return DesignEstimate(tuple(regions), total_of(design.sequence, cycles))
 
 
 def run_extents(compiled: Compiled, statistics: TensorStatistics) -> Mapping[str, int]:

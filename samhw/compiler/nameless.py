@@ -216,7 +216,8 @@ class _Description:
             inputs=tuple(tensors[self.tensors[name]] for name in self.named if self.is_given(name)),
             _readers=self.all_readers(),
         )
-        lanes, share, iteration, permute, largest, attempts = schedule
+        lanes, ways, iteration, permute, largest, attempts = schedule
+        share: Any = ways if isinstance(ways, str) else dict(ways)
         capacity = scope.lowerable.capacity.entries
         lowerable = replace(
             scope.lowerable,
@@ -233,7 +234,7 @@ class _Description:
             copied_shapes={},
             schedule=Schedule(
                 iteration=iteration,
-                share=share if isinstance(share, str) else dict(share),
+                share=share,
                 lanes=dict(lanes),
                 permute=permute,
                 largest_copy=largest,

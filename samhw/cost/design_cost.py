@@ -80,14 +80,10 @@ class RegionEstimate:
 
 @dataclass(frozen=True)
 class DesignEstimate:
-    """What is expected of a run: of its regions in the order in which they run."""
+    """What is expected of a run: of its regions in the order in which they run, and the cycles of all."""
 
     regions: tuple[RegionEstimate, ...]
-
-    @property
-    def cycles(self) -> float:
-        """Regions run one after another, with a cycle between them."""
-        return sum(region.cycles for region in self.regions) + max(0, len(self.regions) - 1)
+    cycles: float
 
     @property
     def operations(self) -> float:

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from samhw.errors import InputError
 from samhw.graph.fabrics import built_graph
 from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
 from samhw.graph.numerics import ValueType
-from samhw.graph.sequence import Run, Steps, in_turn
+from samhw.graph.sequence import Parallel, Repeat, Run, Steps, beside, in_turn
 from samhw.graph.spec import Payload
 from samhw.words import counted
 
@@ -141,9 +142,18 @@ class Design:
 
     @cached_property
     def turns(self) -> tuple[int, ...]:
-        """The numbers of the regions in the order in which they first run, each once; raises `InputError`
-        for a sequence that runs some in parallel."""
-        return tuple(in_turn(self.name, self.sequence))
+        """The numbers of the regions in the order in which they first run, each once."""
+        return tuple(in_turn(self.sequence))
+
+    @cached_property
+    def beside(self) -> dict[int, frozenset[int]]:
+        """For each region those that run side by side with it."""
+        return beside(self.sequence)
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether some regions run side by side."""
+        return any(self.beside.values())
 
     @cached_property
     def runs(self) -> tuple[Graph, ...]:
@@ -189,15 +199,16 @@ class Design:
 
     @cached_property
     def copies(self) -> dict[str, int]:
-        """By memory, how many copies of it are on chip: one for each word that the nodes of a region read
-        at a time (docs/host_port.md)."""
-        needed: dict[str, int] = dict.fromkeys(self.memory, 1)
+        """By memory, how many copies of it are on chip: one for each word that the nodes of a region, and of
+        those beside it, read at a time (docs/host_port.md)."""
+        read: list[Counter[str]] = []
         for graph in self.regions:
-            words = Counter[str]()
+            read.append(words := Counter[str]())
             for node in graph.nodes:
                 words.update({name: node.spec.memories[param].reads for param, name in node.memories.items()})
-            for name, count in words.items():
-                needed[name] = max(count, needed[name])
+        needed: dict[str, int] = dict.fromkeys(self.memory, 1)
+        for count in _most_at_a_time(self.sequence, read):
+            needed |= {name: max(words, needed[name]) for name, words in count.items()}
         return needed
 
     def label(self, region: int, name: str) -> str:
@@ -211,6 +222,22 @@ class Design:
     def stored(self, memory: Memory) -> Payload:
         """What lies at one place of a memory."""
         return memory.payload(self.value)
+
+
+def _most_at_a_time(steps: Steps, read: Sequence[Counter[str]]) -> list[Counter[str]]:
+    """The words of each memory that each of some steps reads at a time: at most, and of a parallel step what
+    its bodies do together."""
+    found: list[Counter[str]] = []
+    for step in steps:
+        match step:
+            case Run(region):
+                found.append(read[region])
+            case Repeat(_, _, body):
+                found += _most_at_a_time(body, read)
+            case Parallel(bodies):
+                most = [reduce(or_, _most_at_a_time(body, read), Counter[str]()) for body in bodies]
+                found.append(sum(most, Counter[str]()))
+    return found
 
 
 def _roles(graphs: Iterable[Graph], results: Collection[str]) -> Mapping[str, MemoryRole]:

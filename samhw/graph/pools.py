@@ -35,8 +35,8 @@ class Pool:
 def pools_of(design: Design, apart: Collection[str] = ()) -> tuple[Pool, ...]:
     """The pools of a design, in the order of its memories.
 
-    No region uses two arrays of one pool, so that each read and each write has a port, and none is read while
-    it is written. What the host writes lies apart from what regions write.
+    No region, and no two side by side, use two arrays of one pool, so that each read and each write has a
+    port, and none is read while it is written. What the host writes lies apart from what regions write.
 
     Args:
         apart: the arrays that do not lie on the chip.
@@ -50,7 +50,9 @@ def pools_of(design: Design, apart: Collection[str] = ()) -> tuple[Pool, ...]:
             continue
         together = reached([memory.name], lambda name: joined[name])
         done |= together
-        groups += _coloured([m for m in design.memories if m.name in together], joined, regions)
+        groups += _coloured(
+            [m for m in design.memories if m.name in together], joined, regions, design.beside
+        )
     order = {memory.name: place for place, memory in enumerate(design.memories)}
     pools = (_packed(group, order) for group in groups)
     return tuple(sorted(pools, key=lambda pool: order[pool.name]))
@@ -80,13 +82,16 @@ def _regions(design: Design) -> Mapping[str, set[int]]:
 
 
 def _coloured(
-    memories: Iterable[Memory], joined: Mapping[str, set[str]], regions: Mapping[str, set[int]]
+    memories: Iterable[Memory],
+    joined: Mapping[str, set[str]],
+    regions: Mapping[str, set[int]],
+    beside: Mapping[int, frozenset[int]],
 ) -> list[list[Memory]]:
     """Memories in as few pools as come of taking one after the other, by the region that uses it first: each
     into the pool with the most that a port reaches as well as it, of those that its regions do not use."""
     pools: list[list[Memory]] = []
     for memory in sorted(memories, key=lambda memory: min(regions[memory.name], default=0)):
-        own = regions[memory.name]
+        own = regions[memory.name].union(*(beside[region] for region in regions[memory.name]))
         free = [pool for pool in pools if all(own.isdisjoint(regions[other.name]) for other in pool)]
         near = [sum(other.name in joined[memory.name] for other in pool) for pool in free]
         nearest = max(near, default=0)

@@ -1,11 +1,8 @@
-"""The order in which a run goes through the regions of a design: a tree of steps.
-
-The compiler makes sequences of `Run` and `Repeat`, and these are all that the backends can follow: they ask
-for `Design.turns`, which refuses the rest.
-"""
+"""The order in which a run goes through the regions of a design: a tree of steps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from samhw.errors import InputError
 
@@ -15,13 +12,19 @@ __all__ = [
     "Run",
     "Step",
     "Steps",
+    "beside",
     "check_steps",
+    "first_of",
     "in_turn",
     "runs_of",
     "sequence_of",
+    "starts_of",
     "text_of",
+    "total_of",
     "walk",
 ]
+
+T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True)
@@ -87,25 +90,68 @@ def walk(steps: Steps) -> Iterator[Step]:
                     yield from walk(body)
 
 
-def in_turn(name: str, steps: Steps) -> Iterator[int]:
-    """The regions of a sequence that runs one after another, each once, in the order in which a run first
-    comes to them.
+def in_turn(steps: Steps) -> Iterator[int]:
+    """The regions of a sequence, each once, in the order in which a run first comes to them; those of a body
+    that runs beside others before those of the next body."""
+    return (step.region for step in walk(steps) if isinstance(step, Run))
+
+
+def first_of(steps: Steps) -> tuple[int, ...]:
+    """The regions that some steps begin with: several, if they begin with a parallel step."""
+    match steps[0]:
+        case Run(region):
+            return (region,)
+        case Repeat(_, _, body):
+            return first_of(body)
+        case Parallel(bodies):
+            return tuple(region for body in bodies for region in first_of(body))
+    raise TypeError(f"{steps[0]!r} is no step")
+
+
+def beside(steps: Steps) -> dict[int, frozenset[int]]:
+    """For each region those that may be under way in the same cycle."""
+    found = {region: frozenset[int]() for region in in_turn(steps)}
+    for step in walk(steps):
+        if isinstance(step, Parallel):
+            bodies = [frozenset(in_turn(body)) for body in step.bodies]
+            every = frozenset[int]().union(*bodies)
+            for body in bodies:
+                found |= {region: found[region] | (every - body) for region in body}
+    return found
+
+
+def total_of(steps: Steps, cycles: Mapping[int, T]) -> T:
+    """The cycles of a run (docs/timing.md, "Regions").
 
     Args:
-        name: that of the design, for the error.
-
-    Raises:
-        InputError: for a step that runs some in parallel.
+        cycles: of each region: of all its runs, with one for each but the first.
     """
-    for step in walk(steps):
+    found: list[T] = []
+    for step in steps:
         match step:
-            case Run():
-                yield step.region
-            case Parallel():
-                raise InputError(
-                    f"The sequence of {name} has the step '{step}', and no backend can run regions in "
-                    "parallel yet; give it a sequence of runs and repeats alone."
-                )
+            case Run(region):
+                found.append(cycles[region])
+            case Repeat(_, _, body):
+                found.append(total_of(body, cycles))
+            case Parallel(bodies):
+                found.append(max(total_of(body, cycles) for body in bodies))
+    return sum(found[1:], found[0]) + len(found) - 1 if found else 0
+
+
+def starts_of(steps: Steps, cycles: Mapping[int, int], begin: int = 0) -> dict[int, int]:
+    """The cycle of a run in which each region first starts; `cycles` as for `total_of`."""
+    found: dict[int, int] = {}
+    for step in steps:
+        match step:
+            case Run(region):
+                found[region] = begin
+            case Repeat(_, _, body):
+                found |= starts_of(body, cycles, begin)
+            case Parallel(bodies):
+                for own in bodies:
+                    found |= starts_of(own, cycles, begin)
+        begin += total_of((step,), cycles) + 1
+    return found
 
 
 def check_steps(steps: Steps, extents: Mapping[str, int]) -> None:
@@ -122,7 +168,7 @@ def runs_of(
     steps: Steps, extents: Mapping[str, int], at: Mapping[str, int] | None = None
 ) -> Iterator[tuple[int, Mapping[str, int]]]:
     """The runs of regions that a sequence makes, in their order, each with the values of the indices of the
-    repeats around it.
+    repeats around it. Those of bodies that run side by side come body by body.
 
     Args:
         extents: of the run.
@@ -136,8 +182,9 @@ def runs_of(
             case Repeat(index, extent, body):
                 for value in range(extents[extent]):
                     yield from runs_of(body, extents, {**at, index: value})
-            case Parallel():
-                raise AssertionError("refused by in_turn")
+            case Parallel(bodies):
+                for own in bodies:
+                    yield from runs_of(own, extents, at)
 
 
 def sequence_of(repeats: Sequence[Repeat | None]) -> Steps:

@@ -71,6 +71,11 @@ def _check_sequence(design: Design) -> None:
             case Repeat(_, extent, body):
                 if not body:
                     raise InputError(f"The sequence of {design.name} repeats nothing; give '{step}' a body.")
+                if any(isinstance(inner, Parallel) for inner in walk(body)):
+                    raise InputError(
+                        f"The sequence of {design.name} has regions side by side in '{step}'; repeat regions "
+                        "that run one after another."
+                    )
                 if extent not in design.extents:
                     raise InputError(
                         f"The sequence of {design.name} repeats a body {extent!r} times, an extent that it "
@@ -104,6 +109,11 @@ def _check_fabrics(design: Design) -> None:
             raise InputError(
                 f"The regions {', '.join(graph.name for graph in graphs)} of {design.name} cannot share a "
                 "fabric as they are; leave them apart, or let samhw.compile find what may share one."
+            )
+        if any(not design.beside[number].isdisjoint(group) for number in group):
+            raise InputError(
+                f"The regions {', '.join(graph.name for graph in graphs)} of {design.name} share a fabric, "
+                "and some of them run side by side; leave them apart, or run them one after another."
             )
 
 

@@ -31,6 +31,11 @@ def lower(design: Design, arch: Arch, off_chip: Collection[str] = ()) -> HlsProg
         InputError: for a design that is not sound or too large.
     """
     validate_design(design)
+    if design.is_parallel:
+        raise InputError(
+            f"Regions of {design.name} run side by side, and an HLS project calls one after another; leave "
+            "out 'parallel'."
+        )
     regions = tuple(_region(graph, arch, off_chip) for graph in design.runs)
     streams = sum(len(region.streams) for region in regions)
     if streams > MOST_STREAMS:

@@ -1,7 +1,7 @@
 """What the nodes of a fabric are bound to in the region that is under way (docs/timing.md, "Fabrics")."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -19,15 +19,18 @@ class Bindings:
     """Registers that follow the region under way.
 
     They have their values when the first root of a region fires: regions change a cycle before that, and
-    between runs they stand for the first region.
+    between runs they stand for the regions that start with it.
 
     Args:
-        region: a bit for each region, of which that of the one under way is set.
+        region: a bit for each region, of which those of the ones under way are set.
+        first: the regions that start with a run.
     """
 
-    def __init__(self, m: Module, region: Value):
+    def __init__(self, m: Module, region: Value, first: Collection[int]):
         self._m = m
         self._region = Cat(region[0] | ~region.any(), region[1:])
+        if len(first) > 1:
+            self._region = Cat(bit | ~region.any() if n in first else bit for n, bit in enumerate(region))
         self._known: dict[tuple[object, ...], Value] = {}
 
     def value(self, by_turn: Mapping[int, Value | int], width: int) -> Value:

@@ -1,5 +1,6 @@
 """Start, regions, end, cycle counter and sticky errors of a run (docs/timing.md, from "Start and end" on)."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
@@ -7,9 +8,9 @@ from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Repeat, Run, Steps
+from samhw.graph import Parallel, Repeat, Run, Steps
 from samhw.graph.address_map import NO_NODE
-from samhw.graph.sequence import walk
+from samhw.graph.sequence import first_of, walk
 from samhw.rtl.actor import Error
 from samhw.rtl.logic import all_of, any_of, lowest_bit
 from samhw.rtl.units.unit import delayed
@@ -24,19 +25,29 @@ LATE = 3
 
 
 class _Turn(NamedTuple):
-    """What may follow when a region has ended.
+    """What may follow when a region, or a parallel step, has ended.
 
     Attributes:
-        ended: the region.
+        ended: the region, or the number of regions and that of the parallel step.
         again: the repeat that begins its body once more, by its number; None if none does.
         left: the repeats that have made their last step, the innermost first.
-        next: the region that follows; None if the run has ended.
+        next: the regions that follow; none, if the body of the parallel step, or the run, has ended.
+        body: of a parallel step in which this is, its number and that of the body.
     """
 
     ended: int
     again: int | None
     left: tuple[int, ...]
-    next: int | None
+    next: tuple[int, ...]
+    body: tuple[int, int] | None
+
+
+class _Place(NamedTuple):
+    """Where steps stand: the repeats around them, the outermost first, each with the steps that come after
+    it, and the body of a parallel step, if they are in one, as of `_Turn`."""
+
+    around: tuple[tuple[Repeat, Steps], ...] = ()
+    body: tuple[int, int] | None = None
 
 
 class RunControl(wiring.Component):
@@ -51,6 +62,7 @@ class RunControl(wiring.Component):
             them.
         index_bits: those of extents and steps.
         ports: there are ports to memory off the chip.
+        of_nodes: the regions of each node, where some run side by side.
 
     Members:
         request: the host asks for a run; ignored in a run and after an error.
@@ -61,7 +73,7 @@ class RunControl(wiring.Component):
         ports_fired, ports_settled: with `ports`, as of `OffChipSignature`. A region ends no earlier than they
             are settled, and what fires holds the watchdog back.
         running: from the cycle after the request until `done` or `error`, a few cycles after the last one.
-        region: a bit for each region; while `running`, that of the one under way is set.
+        region: a bit for each region; while `running`, those of the ones under way are set.
         spent: the cycles that each region has been under way in the last run, modulo 2^32. Cycle 0 does not
             count, so that their sum is that of the run.
         extents: of the steps of each repeat, 1 or more.
@@ -71,7 +83,8 @@ class RunControl(wiring.Component):
             start; after its end, the last one.
         error: the causes that nodes reported in the first cycle with an error, sticky until reset.
         error_node: the first of those nodes, or all ones.
-        error_region: the region that was under way then.
+        error_region: the region that was under way then; of several the first, and of those of nodes that
+            reported the first of these.
     """
 
     def __init__(
@@ -83,6 +96,7 @@ class RunControl(wiring.Component):
         sequence: Steps = (),
         index_bits: int = 32,
         ports: bool = False,
+        of_nodes: Sequence[Collection[int]] = (),
     ):
         self.nodes = nodes
         self.writers = tuple(writers)
@@ -91,6 +105,8 @@ class RunControl(wiring.Component):
         self.ports = ports
         self.sequence = sequence or tuple(map(Run, range(self.regions)))
         self.repeats = [step for step in walk(self.sequence) if isinstance(step, Repeat)]
+        self.parallels = [step for step in walk(self.sequence) if isinstance(step, Parallel)]
+        self.of_nodes = tuple(of_nodes)
         registers = {
             "extents": In(index_bits).array(len(self.repeats)),
             "steps": Out(index_bits).array(len(self.repeats)),
@@ -122,7 +138,9 @@ class RunControl(wiring.Component):
         settling = Signal(SETTLE)
         committed = Signal(len(self.writers))
         ended = Signal(self.regions)
-        following = Signal(self.regions)
+        following: Value = Signal(self.regions)
+        if self.parallels:  # In signals of their own, of which several may be one.
+            following = Cat(Signal(name=f"following{region}") for region in range(self.regions))
         next_start = Signal(self.regions)
         begin = Signal()
         finish = Signal()
@@ -135,11 +153,12 @@ class RunControl(wiring.Component):
             all_committed = all_of(committed[n] | self.committed[n] for n in own)
             ends = all_committed & self.ports_settled if self.ports else all_committed
             m.d.comb += bit.eq(active & self.region[region] & ends)
-        self._follow(m, ended, following, finish)
+        self._follow(m, ended, following, finish, requested)
+        first = sum(1 << region for region in first_of(self.sequence))
         m.d.comb += [
             requested.eq(self.request & ~self.running & ~failed),
             begin.eq((requested | waiting) & ~self.busy),
-            self.start.eq(next_start | begin),
+            self.start.eq(next_start | (begin if first == 1 else Mux(begin, first, 0))),
             self.cycle.eq(count),
         ]
         over = Cat(any_of(ended[region] for region in of) for of in self.writers)
@@ -152,13 +171,17 @@ class RunControl(wiring.Component):
             m.d.sync += active.eq(0)
         with m.Elif(active):
             m.d.sync += count.eq(count + 1)
-        with m.If(following.any()):
-            m.d.sync += self.region.eq(following)
+        if self.parallels:
+            with m.If(ended.any() & ~finish):
+                m.d.sync += self.region.eq((self.region & ~ended) | following)
+        else:
+            with m.If(following.any()):
+                m.d.sync += self.region.eq(following)
         self._spend(m, active, requested, count)
         with m.If(settling[-1]):
             m.d.sync += [self.running.eq(0), self.region.eq(0), self.done.eq(1)]
         with m.If(requested):
-            m.d.sync += [self.running.eq(1), self.region.eq(1), self.done.eq(0), waiting.eq(1)]
+            m.d.sync += [self.running.eq(1), self.region.eq(first), self.done.eq(0), waiting.eq(1)]
             m.d.sync += [step.eq(0) for step in self.steps] if self.repeats else []
         with m.If(begin):
             m.d.sync += [active.eq(1), waiting.eq(0), committed.eq(0)]
@@ -178,13 +201,16 @@ class RunControl(wiring.Component):
             with m.If(requested):
                 m.d.sync += spent.eq(0)
 
-    def _follow(self, m: Module, ended: Signal, following: Signal, finish: Signal) -> None:
-        """What comes after the region that has ended: another one, or the end of the run."""
+    def _follow(self, m: Module, ended: Signal, following: Value, finish: Signal, requested: Signal) -> None:
+        """What comes after the regions that have ended: others, or the end of the run."""
         targets: list[list[Value]] = [[] for _ in range(self.regions)]
         ends: list[Value] = []
+        joined = [Signal(name=f"joined{number}") for number in range(len(self.parallels))]
+        over = [*ended, *joined]
+        bodies: dict[tuple[int, int], list[Value]] = defaultdict(list)
         is_last = [step + 1 == extent for step, extent in self._counters()]
-        for turn in self._turns(self.sequence, ()):
-            here = ended[turn.ended] & all_of(is_last[repeat] for repeat in turn.left)
+        for turn in self._turns(self.sequence, _Place()):
+            here = over[turn.ended] & all_of(is_last[repeat] for repeat in turn.left)
             if turn.again is not None:
                 here &= ~is_last[turn.again]
                 with m.If(here):
@@ -192,7 +218,15 @@ class RunControl(wiring.Component):
             if turn.left:
                 with m.If(here):
                     m.d.sync += [self.steps[repeat].eq(0) for repeat in turn.left]
-            (ends if turn.next is None else targets[turn.next]).append(here)
+            for region in turn.next:
+                targets[region].append(here)
+            if not turn.next:
+                (ends if turn.body is None else bodies[turn.body]).append(here)
+        for number, step in enumerate(self.parallels):
+            own = [any_of(bodies[number, body]) for body in range(len(step.bodies))]
+            before = Signal(len(own), name=f"ended{number}")
+            m.d.comb += joined[number].eq((before | Cat(own)).all())
+            m.d.sync += before.eq(Mux(joined[number] | requested, 0, before | Cat(own)))
         m.d.comb += [following[region].eq(any_of(found)) for region, found in enumerate(targets)]
         m.d.comb += finish.eq(any_of(ends))
 
@@ -200,31 +234,31 @@ class RunControl(wiring.Component):
         if self.repeats:
             yield from zip(self.steps, self.extents, strict=True)
 
-    def _turns(self, steps: Steps, around: tuple[tuple[Repeat, Steps], ...]) -> Iterator[_Turn]:
-        """All that may follow regions of some steps.
-
-        Args:
-            around: the repeats around them, the outermost first, each with the steps that come after it.
-        """
+    def _turns(self, steps: Steps, at: _Place) -> Iterator[_Turn]:
+        """All that may follow regions of some steps."""
         for place, step in enumerate(steps):
             behind = steps[place + 1 :]
-            if isinstance(step, Repeat):
-                yield from self._turns(step.body, (*around, (step, behind)))
-            elif isinstance(step, Run):
-                yield from self._behind(step.region, behind, around)
+            match step:
+                case Repeat():
+                    yield from self._turns(step.body, _Place((*at.around, (step, behind)), at.body))
+                case Run(region):
+                    yield from self._behind(region, behind, at)
+                case Parallel(bodies):
+                    number = self.parallels.index(step)
+                    for body, own in enumerate(bodies):
+                        yield from self._turns(own, _Place(body=(number, body)))
+                    yield from self._behind(self.regions + number, behind, at)
 
-    def _behind(
-        self, region: int, behind: Steps, around: tuple[tuple[Repeat, Steps], ...]
-    ) -> Iterator[_Turn]:
-        """What may follow a region, after which its own list has some steps."""
+    def _behind(self, ended: int, behind: Steps, at: _Place) -> Iterator[_Turn]:
+        """What may follow a region or a parallel step, after which its own list has some steps."""
         left: tuple[int, ...] = ()
-        for repeat, further in reversed(around):
+        for repeat, further in reversed(at.around):
             if behind:
                 break
             number = self.repeats.index(repeat)
-            yield _Turn(region, number, left, _first(repeat.body))
+            yield _Turn(ended, number, left, first_of(repeat.body), at.body)
             left, behind = (*left, number), further
-        yield _Turn(region, None, left, _first(behind) if behind else None)
+        yield _Turn(ended, None, left, first_of(behind) if behind else (), at.body)
 
     def _errors(self, m: Module, active: Signal, failed: Signal, ahead: Value) -> None:
         """An error ends the run and calls off what is `ahead`: the next region, or `done`."""
@@ -262,8 +296,7 @@ class RunControl(wiring.Component):
         ]
         # The region of the firing: a node reports at most two cycles after that, what it reports is looked at
         # in the next cycle, and nodes of the next region report nothing in its first two.
-        here = lowest_bit(self.region)
-        before, is_there = delayed(m, here, LATE), delayed(m, self.region.any(), LATE)
+        before, is_there, here = self._under_way(m, reporting)
         # The first error only, since the graph goes on with what the error left.
         with m.If(Cat(causes).any() & ~failed):
             m.d.sync += [
@@ -279,7 +312,17 @@ class RunControl(wiring.Component):
             with m.If(reporting.any()):
                 m.d.sync += self.error_node.eq(lowest_bit(reporting))
 
-
-def _first(steps: Steps) -> int:
-    """The region that steps begin with."""
-    return next(step.region for step in walk(steps) if isinstance(step, Run))
+    def _under_way(self, m: Module, reporting: Signal) -> tuple[Value, Value, Value]:
+        """The region that was under way when a firing met an error, whether there was one, and the one that
+        is under way."""
+        if not self.parallels:
+            here = lowest_bit(self.region)
+            return delayed(m, here, LATE), delayed(m, self.region.any(), LATE), here
+        before = delayed(m, self.region, LATE)
+        own = Cat(
+            any_of(reporting[n] for n, regions in enumerate(self.of_nodes) if region in regions)
+            for region in range(self.regions)
+        )
+        told = before & own
+        is_told = told.any()
+        return lowest_bit(Mux(is_told, told, before)), before.any(), lowest_bit(self.region)

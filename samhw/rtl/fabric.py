@@ -8,10 +8,11 @@ from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, V
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Channel, Design, Endpoint, Repeat, Run, Steps
+from samhw.graph import Arch, Channel, Design, Endpoint, Parallel, Repeat, Run, Step, Steps
 from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.pools import pools_of
+from samhw.graph.sequence import first_of
 from samhw.names import identifiers
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.actor import Primitive, component
@@ -153,7 +154,7 @@ class Fabric(wiring.Component):
         m = Module()
         self._connect_channels(m)
         self._connect_control(m)
-        bindings = Bindings(m, self._control.region)
+        bindings = Bindings(m, self._control.region, first_of(self._control.sequence))
         self._connect_bound(bindings)
         if self.probes:
             self._connect_probes(m)
@@ -233,6 +234,7 @@ class Fabric(wiring.Component):
             sequence=_of_turns(self.design.sequence, self.turn),
             index_bits=self.arch.index_bits,
             ports=self.layout is not None,
+            of_nodes=[self._turns[fabric] for fabric, _ in self.nodes] if self.design.is_parallel else (),
         )
         run = self.run
         m.submodules.control = ResetInserter(run.clear)(control) if self.recovery else control
@@ -406,11 +408,13 @@ def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, Mapp
 
 def _of_turns(steps: Steps, turn: Mapping[int, int]) -> Steps:
     """A sequence in which regions have their numbers in the order of turns."""
-    return tuple(
-        Run(turn[step.region])
-        if isinstance(step, Run)
-        else replace(step, body=_of_turns(step.body, turn))
-        if isinstance(step, Repeat)
-        else step
-        for step in steps
-    )
+    found: list[Step] = []
+    for step in steps:
+        match step:
+            case Run(region):
+                found.append(Run(turn[region]))
+            case Repeat():
+                found.append(replace(step, body=_of_turns(step.body, turn)))
+            case Parallel(bodies):
+                found.append(Parallel(tuple(_of_turns(body, turn) for body in bodies)))
+    return tuple(found)

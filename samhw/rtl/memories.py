@@ -1,6 +1,6 @@
 """The tensor memories of a build: one side for the graph's nodes, the other for the host."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from amaranth.hdl import Array, Const, Elaboratable, Module, Mux, Signal, Value
@@ -50,6 +50,7 @@ class TensorMemory(wiring.Component):
         regions: how many regions the design has. They count in the order in which they run.
         readers: the regions of each read port that the nodes have to an input or a buffer.
         writers: those of each write port to an output or a buffer.
+        beside: for each region those that run side by side with it.
 
     Members:
         reads: the read ports of the nodes.
@@ -59,11 +60,21 @@ class TensorMemory(wiring.Component):
     """
 
     def __init__(
-        self, window: Window, *, regions: int, readers: Sequence[Turns], writers: Sequence[Turns] = ()
+        self,
+        window: Window,
+        *,
+        regions: int,
+        readers: Sequence[Turns],
+        writers: Sequence[Turns] = (),
+        beside: Mapping[int, frozenset[int]] | None = None,
     ):
         self.window = window
         self.readers = tuple(readers)
         self.writers = tuple(writers)
+        # The regions in which a read port is not free for what else reads.
+        self.taken = [
+            regions.union(*((beside or {}).get(region, ()) for region in regions)) for regions in self.readers
+        ]
         self.is_input = window.memory.role is MemoryRole.INPUT
         self.parts = max(window.words // max(window.memory.capacity, 1), 1)
         width = ceil_log2(window.memory.capacity)
@@ -164,7 +175,7 @@ class TensorMemory(wiring.Component):
         """For each read port of the memory who uses it; `place` is where the host reads."""
         ports: list[list[int]] = []
         for number, regions in enumerate(self.readers):
-            free = (port for port in ports if all(regions.isdisjoint(self.readers[other]) for other in port))
+            free = (port for port in ports if all(regions.isdisjoint(self.taken[other]) for other in port))
             if (port := next(free, None)) is None:
                 ports.append(port := [])
             port.append(number)

@@ -95,16 +95,21 @@ class Shell(wiring.Component):
         memories = {}
         # From registers, since they choose among all who share a port. A region's first access comes two
         # cycles after its start, when its root has fired, and the host waits a cycle after the end.
-        region = self.run.region
+        region, design = self.run.region, self.map.design
+        number = {of: place for place, of in enumerate(design.turns)}
+        beside = {
+            number[of]: frozenset(number[other] for other in others) for of, others in design.beside.items()
+        }
         turn = delayed(m, Cat(region, ~region.any()))
         members = memory_members(self.ports)
         for pool in self.map.pools:
             member, ports = members[pool.name], self.ports[pool.name]
             memories[pool.name] = tensor = TensorMemory(
                 self.map.whole(pool),
-                regions=len(self.map.design.regions),
+                regions=len(design.regions),
                 readers=ports.readers,
                 writers=ports.writers,
+                beside=beside,
             )
             m.submodules[member] = tensor
             m.d.comb += tensor.turn.eq(turn)

@@ -107,6 +107,11 @@ class Top(wiring.Component):
                 f"Arch.fanout is {arch.fanout}, but the RTL feeds several inputs at once; give 0, or take "
                 "another target."
             )
+        if design.is_parallel and (host.counters or layout is not None):
+            raise InputError(
+                f"Regions of {design.name} run side by side, and have neither counters of nodes nor memory "
+                "off the chip; leave these out, or the parallel steps."
+            )
         if layout is not None:
             _check_off_chip(host, layout)
             layout.check_fabrics(design)

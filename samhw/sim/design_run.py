@@ -1,14 +1,26 @@
-"""Runs a design: its regions, one after another, and again where its sequence repeats them."""
+"""Runs a design: its regions, as its sequence has them."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from samhw.errors import InputError, RunError
-from samhw.graph import Arch, Design, Graph, MemoryRole, OffChip, memory_name, runs_of, validate_design
-from samhw.graph.sequence import check_steps
+from samhw.graph import (
+    Arch,
+    Design,
+    Graph,
+    MemoryRole,
+    OffChip,
+    Parallel,
+    Repeat,
+    Run,
+    Steps,
+    memory_name,
+    validate_design,
+)
+from samhw.graph.sequence import check_steps, total_of
 from samhw.graph.spec import StoredArray
 from samhw.sim.engine import UNLIMITED
 from samhw.sim.off_chip import MemorySystem
@@ -49,13 +61,18 @@ def simulated_regions(
     there are several regions, the error of a run says which one it comes from.
     """
     validate_design(design)
+    if memory is not None and design.is_parallel:
+        raise InputError(
+            f"Regions of {design.name} run side by side, and a memory off the chip serves regions that run "
+            "one after another; leave out the memory or the parallel steps."
+        )
     channels = _traced_channels(design, trace)
     system = None if memory is None else MemorySystem(design, arch, memory)
     check_steps(design.sequence, extents)
     available = dict(memories)
     steps = {name: zeros(design.memory[name]) for name in _written_in_steps(design)}
-    start = 0
-    for number, at in runs_of(design.sequence, extents):
+
+    def simulated(number: int, at: Mapping[str, int], start: int) -> SimulatedRegion:
         region = design.regions[number]
         inputs = [m.name for m in region.memories if m.role is MemoryRole.INPUT]
         words = {name: (available if name in available else steps)[name] for name in inputs}
@@ -86,11 +103,44 @@ def simulated_regions(
             if name in steps
         }
         result = replace(result, memories={**result.memories, **whole})
-        yield SimulatedRegion(region, words, result)
-        available |= result.memories
-        start += result.cycles + 1
+        available.update(result.memories)
+        return SimulatedRegion(region, words, result)
+
+    yield from _in_time(design.sequence, extents, simulated)
     if system is not None:
         system.write_log()
+
+
+def _in_time(
+    steps: Steps,
+    extents: Mapping[str, int],
+    simulated: Callable[[int, Mapping[str, int], int], SimulatedRegion],
+    at: Mapping[str, int] | None = None,
+    cycle: int = 0,
+) -> Generator[SimulatedRegion, None, int]:
+    """The runs of regions that steps make, which begin in a cycle; gives the one in which they end. Bodies
+    side by side do not wait for each other, so each is run by itself.
+
+    Args:
+        simulated: runs a region, at these values of the indices of repeats, from a cycle on.
+    """
+    at = at or {}
+    for place, step in enumerate(steps):
+        begin = cycle + bool(place)
+        match step:
+            case Run(region):
+                yield (run := simulated(region, at, begin))
+                cycle = begin + run.result.cycles
+            case Repeat(index, extent, body):
+                for value in range(extents[extent]):
+                    cycle = yield from _in_time(body, extents, simulated, {**at, index: value}, begin)
+                    begin = cycle + 1
+            case Parallel(bodies):
+                ends = []
+                for own in bodies:
+                    ends.append((yield from _in_time(own, extents, simulated, at, begin)))
+                cycle = max(ends)
+    return cycle
 
 
 def _written_in_steps(design: Design) -> frozenset[str]:
@@ -103,6 +153,11 @@ def _written_in_steps(design: Design) -> frozenset[str]:
 
 def _traced_channels(design: Design, trace: bool | Collection[str]) -> list[bool | list[str]]:
     """The channels to trace of each region, by their own names."""
+    if trace and design.is_parallel:
+        raise InputError(
+            f"Regions of {design.name} run side by side, and tokens are recorded of regions that run one "
+            "after another; leave out the trace or the parallel steps."
+        )
     if isinstance(trace, bool):
         return [trace] * len(design.regions)
     labels = {
@@ -141,6 +196,6 @@ def joined(runs: Iterable[SimulatedRegion]) -> list[SimulatedRegion]:
     return [replace(own[0], result=joined_results([run.result for run in own])) for own in found.values()]
 
 
-def total_cycles(cycles: Sequence[int]) -> int:
-    """The cycles of a run from those of its regions (docs/timing.md, "Regions")."""
-    return sum(cycles) + len(cycles) - 1
+def total_cycles(design: Design, cycles: Sequence[int]) -> int:
+    """The cycles of a run from those of its regions, in the order of turns (docs/timing.md, "Regions")."""
+    return total_of(design.sequence, dict(zip(design.turns, cycles, strict=True)))

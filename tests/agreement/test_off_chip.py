@@ -104,7 +104,10 @@ def test_cycles_and_words(name: str, tmp_path: Path) -> None:
             )
             model = simulate_regions(compiled.design, compiled.arch, *inputs, memory=OffChip(placed, arrays))
             cycles = [result.cycles for result in model]
-            assert (found.cycles, list(found.region_cycles)) == (total_cycles(cycles), cycles), placed.name
+            assert (found.cycles, list(found.region_cycles)) == (
+                total_cycles(compiled.design, cycles),
+                cycles,
+            ), placed.name
             words = {key: array for result in model for key, array in result.memories.items()}
             for key, array in found.memories.items():
                 assert (np.asarray(words[key]) & WORD == array & WORD).all(), (placed.name, key)

@@ -30,9 +30,8 @@ TOGETHER = 16
 def bench_of(request: pytest.FixtureRequest) -> Callable[[Variant], Bench]:
     """The bench of a variant. Benches have the variants that this session runs, as far as possible those of
     the same kinds, so that nothing is built in vain."""
-    tests = (item for item in request.session.items if isinstance(item, pytest.Function))
-    run = {item.callspec.params["variant"].name for item in tests if item.originalname == "test_primitive"}
-    variants = [variant for variant in VARIANTS if variant.name in run]
+    run = {item.name for item in request.session.items if item.path == request.path}
+    variants = [variant for variant in VARIANTS if f"test_primitive[{variant.name}]" in run]
 
     @cache
     def bench(group: int) -> Bench:

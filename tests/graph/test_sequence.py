@@ -19,7 +19,6 @@ from samhw.graph import (
     validate_design,
 )
 from samhw.graph.sequence import text_of, walk
-from samhw.rtl.fabric import Fabric
 from samhw.sim import simulate_regions
 from tests.graph.test_design import whole
 
@@ -83,18 +82,10 @@ def test_the_turns_of_runs() -> None:
     assert [graph.name for graph in design.runs] == ["whole_0", "whole_1"]
 
 
-def test_what_nobody_can_run_yet_is_refused() -> None:
-    """By the simulator, the RTL and the HLS, in the same words; it is sound, and can be stored."""
+def test_a_repeat_of_regions_side_by_side_is_refused() -> None:
     design = of(Repeat("t", "i", (Parallel(((Run(0),), (Run(1),))),)))
-    sentence = (
-        r"^The sequence of whole has the step 'parallel \{ run 0 \| run 1 \}', and no backend can run "
-        "regions in parallel yet; give it a sequence of runs and repeats alone.$"
-    )
-    with pytest.raises(InputError, match=sentence):
-        _ = design.turns
-    design = of(Parallel(((Run(0),), (Run(1),))))
-    with pytest.raises(InputError, match="no backend can run regions in parallel"):
-        Fabric(design, Arch())
+    with pytest.raises(InputError, match="has regions side by side in 'repeat t < i"):
+        validate_design(design)
 
 
 def test_a_repeat_that_makes_no_step_is_refused() -> None:

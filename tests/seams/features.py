@@ -115,6 +115,7 @@ def _of_schedule(case: Case, program: Program) -> Iterator[str]:
         "share": "share",
         "queues": "queues",
         "share_hardware": "share hardware",
+        "parallel": "side by side",
         "formats": "scheduled format",
         "iteration": "global iteration",
     }

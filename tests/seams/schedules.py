@@ -197,6 +197,12 @@ def share_hardware(draft: Draft) -> None:
     draft.schedule.setdefault("fuse", [])
 
 
+def parallel(draft: Draft) -> None:
+    """Of equal regions, too."""
+    share_hardware(draft)
+    draft.schedule["parallel"] = "all"
+
+
 FIELDS: dict[str, Callable[[Draft], None]] = {
     "lanes": lanes,
     "ranges of rows": ranges,
@@ -209,6 +215,7 @@ FIELDS: dict[str, Callable[[Draft], None]] = {
     "share": share,
     "queues": queues,
     "share hardware": share_hardware,
+    "side by side": parallel,
     "scheduled format": formats,
     "global iteration": global_space,
     "full fusion": fused("full"),

@@ -117,6 +117,7 @@ def test_every_field_of_a_schedule_has_a_column(tmp_path: Path) -> None:
         "queues": {"T": 4},
         "deal": {"i": "ranges"},
         "share_hardware": "none",
+        "parallel": "all",
     }
     assert others.keys() == {field.name for field in fields(Schedule)}
     rows = [Configuration("spmm", schedule=Schedule(), memory="ddr4").columns()]

@@ -5,7 +5,6 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,8 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.placement import used_places
 from samhw.cost import GREATEST_CLOCK
-from samhw.graph import Dram
+from samhw.graph import Design, Dram
+from samhw.graph.sequence import starts_of
 from samhw.targets.backends import Backend, RunResult
 from samhw.version import __version__
 
@@ -351,7 +351,7 @@ def run_report(
         regions=tuple(
             region_report(region, compiled.arch, ours, theirs.cycles, start)
             for region, ours, theirs, start in zip(
-                compiled.regions, model.regions, chosen.regions, _starts(model), strict=True
+                compiled.regions, model.regions, chosen.regions, _starts(compiled.design, model), strict=True
             )
         ),
         cycles=chosen.cycles,
@@ -379,9 +379,11 @@ def _used(compiled: Compiled, model: RunResult) -> Schedule:
     return compiled.schedule
 
 
-def _starts(model: RunResult) -> list[int]:
+def _starts(design: Design, model: RunResult) -> list[int]:
     """The cycle of the run in which each region starts (docs/timing.md, "Regions")."""
-    return [0, *accumulate(region.cycles + 1 for region in model.regions)][: len(model.regions)]
+    cycles = {turn: region.cycles for turn, region in zip(design.turns, model.regions, strict=True)}
+    starts = starts_of(design.sequence, cycles)
+    return [starts[turn] for turn in design.turns]
 
 
 def _worst(checks: Sequence[Check]) -> Check:

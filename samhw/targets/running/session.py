@@ -15,7 +15,7 @@ from samhw.graph.address_map import MOST_ACTORS, REGION, STATES, Cause, Control,
 from samhw.graph.deadlock import deadlock
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
-from samhw.graph.sequence import check_steps
+from samhw.graph.sequence import check_steps, first_of
 from samhw.sim import simulate_regions, total_cycles
 from samhw.sim.fault import DISORDERED
 from samhw.targets.running.images import packed, stored_words, unpacked
@@ -172,7 +172,7 @@ class SimulatedSession(Session):
         results = simulate_regions(self.design, self._arch, words, extents, limit=limit)
         self.seconds = time.process_time() - begin
         cycles = [result.cycles for result in results]
-        self._counters = Counters(total_cycles(cycles), tuple(cycles))
+        self._counters = Counters(total_cycles(self.design, cycles), tuple(cycles))
         self._words = {name: array for result in results for name, array in result.memories.items()}
 
     def counters(self) -> Counters:
@@ -272,7 +272,7 @@ class PortSession(Session):
 
     def counters(self) -> Counters:
         assert self._ending is not None
-        return Counters(self._ending.cycles, _region_cycles(self._region_cycles()))
+        return Counters(self._ending.cycles, _region_cycles(self.design, self._region_cycles()))
 
     def spent(self) -> dict[str, list[dict[str, int]]]:
         """For each node that is built, by `Design.built_label`, what its actors have spent the last run on,
@@ -333,10 +333,10 @@ def check_data(design: Design, memories: Mapping[str, ArrayLike], extents: Mappi
             )
 
 
-def _region_cycles(spent: Words) -> tuple[int, ...]:
-    """From the cycles, modulo 2^32, that regions were under way. Each but the first starts in a cycle that
-    counts for it, and is the change from the one before."""
-    changes = np.arange(len(spent)) > 0
+def _region_cycles(design: Design, spent: Words) -> tuple[int, ...]:
+    """From the cycles, modulo 2^32, that regions were under way. Each but those that start with the run
+    starts in a cycle that counts for it, and is the change from the one before."""
+    changes = ~np.isin(design.turns, first_of(design.sequence))
     return tuple(int(cycles) for cycles in (spent - changes) % (1 << 32))
 
 

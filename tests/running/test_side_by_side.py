@@ -1,0 +1,234 @@
+"""Regions side by side: cycles, words and errors of the RTL under Verilator are those of the simulator."""
+
+import random
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import samhw
+from samhw.choices.schedule import Schedule
+from samhw.compiler import Compiled
+from samhw.compiler.pipeline import compile_job
+from samhw.compiler.search import Job
+from samhw.errors import InputError, RunError
+from samhw.graph import HostOptions, Parallel, Repeat, Run
+from samhw.graph.numerics import value_type
+from samhw.graph.sequence import beside, first_of, starts_of, text_of, total_of
+from samhw.hls.lower import lower
+from samhw.lang import Capacity, parse
+from samhw.rtl.top import Top
+from samhw.sim import simulate_regions, total_cycles
+from samhw.targets.running.driver import VerilatedDesign
+from samhw.targets.running.images import load
+from samhw.tensors import Tensor
+
+HEADS = """
+tensor A[i=6, k=6] : csr
+tensor B[i, k] : csr
+tensor x[k]
+tensor b[i]
+tensor u[i] : csf
+tensor w[i] : csf
+y[i] = A[i, k] * x[k] + b[i]
+z[i] = B[i, k] * x[k] + b[i]
+u[i] = relu(2 * y[i] - 1)
+v[i] = A[i, k] * z[k] + y[i]
+w[i] = relu(3 * v[i] - 2)
+m = y[i] * z[i]
+"""
+"""y beside z, then u, v and m, then w: v is on the fabric of y or z, and w on that of u."""
+
+STEPS = (
+    Parallel(((Run(0),), (Run(1),))),
+    Parallel(((Run(2), Repeat("t", "T", (Run(3), Run(4)))), (Run(5),))),
+    Run(6),
+)
+
+
+def compiled(parallel: str = "all", share: Any = "auto") -> Compiled:
+    capacity = Capacity({"i": 6}, {"A": 20, "B": 36, "u": 6, "w": 4})
+    schedule = Schedule(fuse="none", share_hardware=share, parallel=parallel)
+    return compile_job(Job(parse(HEADS, "heads.ein"), schedule, value=value_type("i32"), capacity=capacity))
+
+
+def inputs(seed: int, most: int = 5) -> dict[str, Tensor]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 7))
+
+    def matrix() -> Any:
+        return rng.integers(-most, most + 1, (n, n)) * (rng.random((n, n)) < rng.random())
+
+    few = rng.permutation(n) < 3
+    return {
+        "A": Tensor.from_dense(matrix() * few[:, None], "csr"),
+        "B": Tensor.from_dense(matrix(), "csr"),
+        "x": Tensor.from_dense(rng.integers(-most, most + 1, n), "dense"),
+        "b": Tensor.from_dense(rng.integers(-most, most + 1, n) * few, "dense"),
+    }
+
+
+def test_a_sequence_says_what_starts_when() -> None:
+    cycles = dict(enumerate((10, 30, 5, 7, 8, 40, 3)))
+    assert first_of(STEPS) == (0, 1)
+    assert total_of(STEPS, cycles) == 30 + 1 + 40 + 1 + 3
+    assert starts_of(STEPS, cycles) == {0: 0, 1: 0, 2: 31, 3: 37, 4: 37 + 8, 5: 31, 6: 72}
+    assert beside(STEPS)[3] == {5}
+    assert beside(STEPS)[5] == {2, 3, 4}
+    assert not beside(STEPS)[6]
+
+
+def test_independent_regions_run_side_by_side() -> None:
+    found = compiled().design
+    assert text_of(found.sequence) == (
+        "parallel { run 0 | run 1 }; parallel { run 2 | run 3 | run 4 }; run 5"
+    )
+    assert found.fabrics == ((0, 3), (2, 5))
+    assert [next(t.name for t in g.tensors if t.role == "output") for g in found.regions] == [*"yzuvmw"]
+    together = compiled(share="all").design
+    assert together.fabrics == ((0, 1, 3), (2, 5))
+    assert text_of(together.sequence) == "run 0; run 1; parallel { run 2 | run 3 | run 4 }; run 5"
+    assert not compiled("none").design.is_parallel
+
+
+def test_a_run_takes_the_longest_of_its_bodies() -> None:
+    design, apart = compiled().design, compiled("none").design
+    memories, extents = load(design, inputs(0))
+    arch = compiled().arch
+    results = simulate_regions(design, arch, memories, extents)
+    alone = {
+        g.tensors[-1].name: r
+        for g, r in zip(apart.runs, simulate_regions(apart, arch, *load(apart, inputs(0))), strict=True)
+    }
+    y, z, u, v, m, w = (result.cycles for result in results)
+    assert [r.cycles for r in results] == [alone[g.tensors[-1].name].cycles for g in design.runs]
+    assert total_cycles(design, (y, z, u, v, m, w)) == max(y, z) + 1 + max(u, v, m) + 1 + w
+
+
+def test_what_regions_side_by_side_lack_is_refused() -> None:
+    found = compiled()
+    with pytest.raises(InputError, match="leave out 'parallel'"):
+        lower(found.design, found.arch)
+    with pytest.raises(InputError, match="have neither counters of nodes nor memory"):
+        Top(found.design, found.arch, host=HostOptions.parse("counters"))
+    memories, extents = load(found.design, inputs(0))
+    with pytest.raises(InputError, match="leave out the trace"):
+        simulate_regions(found.design, found.arch, memories, extents, trace=True)
+
+
+FORMS = (
+    "T{n}[i] = A[i, k] * {a}[k] + {b}[i]",
+    "T{n}[i] = B[i, k] * {a}[k] + {b}[i]",
+    "T{n}[i] = 2 * {a}[i] - {b}[i]",
+    "T{n}[i] = relu(3 * {a}[i] - 1) + {b}[i]",
+    "T{n}[i] max= A[i, k] * {a}[k]",
+)
+
+
+def drawn(number: int) -> tuple[str, dict[str, Any]]:
+    """A program of equal and nearly equal regions, and a schedule."""
+    source = random.Random(f"side by side {number}")
+    lines = ["tensor A[i, k] : csr", "tensor B[i, k] : csr", "tensor x[i]", "tensor y[i]"]
+    known = ["x", "y"]
+    for n in range(source.randint(2, 7)):
+        a, b = (source.choice(known[-4:]) for _ in "ab")
+        lines.append(source.choice(FORMS).format(n=n, a=a, b=b))
+        known.append(f"T{n}")
+    schedule: dict[str, Any] = {
+        "fuse": "none",
+        "parallel": source.choice(["all", "all", "none"]),
+        "share_hardware": source.choice(["auto", "all", "none"]),
+    }
+    if source.random() < 0.3:
+        schedule["lanes"] = {"i": 2}
+    return "\n".join(lines), schedule
+
+
+def random_data(number: int) -> dict[str, Any]:
+    rng = np.random.default_rng(number)
+    matrices = {name: rng.integers(-3, 4, (6, 6)) * (rng.random((6, 6)) < 0.4) for name in "AB"}
+    return matrices | {name: rng.integers(-4, 5, 6) for name in "xy"}
+
+
+def as_numpy(text: str, data: dict[str, Any]) -> dict[str, Any]:
+    """What a program of `FORMS` gives, statement by statement."""
+    known = {name: value.astype(np.int64) for name, value in data.items()}
+    for line in text.splitlines():
+        if line.startswith("T"):
+            name, right = line.split("[")[0], line.split("= ")[1]
+            used = re.findall(r"(\w+)\[(\w(?:, \w)?)\]", right)
+            if "max=" in line:
+                found = (known["A"] * known[used[1][0]]).max(axis=1)
+            elif used[0][1] == "i, k":
+                found = known[used[0][0]] @ known[used[1][0]] + known[used[2][0]]
+            elif "relu" in right:
+                found = np.maximum(3 * known[used[0][0]] - 1, 0) + known[used[1][0]]
+            else:
+                found = 2 * known[used[0][0]] - known[used[1][0]]
+            known[name] = found
+    return known
+
+
+def made(number: int) -> tuple[samhw.RunnableDesign, dict[str, Any]]:
+    text, schedule = drawn(number)
+    data = {name: value for name, value in random_data(number).items() if re.search(rf"= .*\b{name}\[", text)}
+    lines = [n for n in text.splitlines() if not (m := re.match(r"tensor (\w)", n)) or m[1] in data]
+    return samhw.compile("\n".join(lines), schedule=schedule, value="i32"), data
+
+
+@pytest.mark.nightly(but=6)
+@pytest.mark.parametrize("number", range(500))
+def test_random_programs_give_what_numpy_does(number: int) -> None:
+    design, data = made(number)
+    result = design.run(data)
+    expected = as_numpy(drawn(number)[0], random_data(number))
+    for name in result:
+        np.testing.assert_array_equal(result[name], expected[name])
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("number", range(60))
+def test_random_programs_take_the_cycles_of_the_simulator(number: int) -> None:
+    design, data = made(number)
+    model, rtl = design.run(data), design.run(data, backend="verilator")
+    assert [region.cycles for region in rtl.run.regions] == [region.cycles for region in model.run.regions]
+    assert rtl.cycles == model.cycles
+    for name in model:
+        np.testing.assert_array_equal(rtl[name], model[name])
+
+
+@pytest.fixture(scope="module")
+def design() -> VerilatedDesign:
+    made = compiled()
+    return VerilatedDesign.build(made.design, made.arch, stall_ports=True)
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_cycles_and_words_are_those_of_the_simulator(design: VerilatedDesign) -> None:
+    with design.session() as session:
+        for seed in range(30):
+            memories, extents = load(design.design, inputs(seed))
+            rtl = session.run(memories, extents, buffers=True)
+            model = simulate_regions(design.design, design.arch, memories, extents)
+            cycles = tuple(result.cycles for result in model)
+            assert (rtl.region_cycles, rtl.cycles) == (cycles, total_cycles(design.design, cycles))
+            for result in model:
+                for name, words in result.memories.items():
+                    np.testing.assert_array_equal(rtl.memories[name][: len(words)], words)
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_an_error_names_the_region_that_met_it(design: VerilatedDesign) -> None:
+    data = inputs(0) | {"b": Tensor.from_dense(np.full(inputs(0)["b"].shape, 1 << 30), "dense")}
+    memories, extents = load(design.design, data)
+    with pytest.raises(RunError) as model:
+        simulate_regions(design.design, design.arch, memories, extents)
+    with pytest.raises(RunError) as rtl:
+        design.run(memories, extents)
+    assert type(rtl.value) is type(model.value)
+    assert str(model.value).split(":")[0].split(",")[0] in str(rtl.value)

@@ -138,6 +138,7 @@ def test_a_users_files_come_before_stand_ins(tmp_path: Path) -> None:
 # The command
 
 
+@pytest.mark.verilator
 def test_a_sample_of_figures(measured: list[PaperPoint], tmp_path: Path) -> None:
     """Three figures: their page and results, from which a second call measures nothing again."""
     for name, number in (("fuseflow", "table 4"), ("redfuser", "5d"), ("sparsetir", "13, in hardware")):
@@ -161,7 +162,7 @@ def test_a_sample_of_figures(measured: list[PaperPoint], tmp_path: Path) -> None
     passes = [line for line in quantised.rows if line["way"] == "one pass"]
     assert len(passes) == 10
     assert all(float(line["bytes read, times less"] or 0) > 1 for line in passes)
-    assert "10 right" in papers("redfuser", "--figure", "5d", "--quick", "-o", tmp_path).replace("20", "10")
+    assert "1 figures: 20 right" in papers("redfuser", "--figure", "5d", "--quick", "-o", tmp_path)
     assert measured == []
     assert "<svg" in (tmp_path / "index.html").read_text()
 
@@ -185,6 +186,7 @@ def test_what_goes_wrong_has_a_row() -> None:
     assert point_outcome(point("spmv", how="nothing"))["status"] == "crashed"
 
 
+@pytest.mark.verilator
 @pytest.mark.nightly(but=0)
 def test_every_figure_at_its_quick_size(tmp_path: Path) -> None:
     printed = papers("all", "--quick", "-o", tmp_path)

@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
+from matplotlib.ticker import FuncFormatter
 
 from samhw.app.papers.figure import Cell, PaperColumn
 from samhw.app.papers.run_papers import Measured, file_name, summary
@@ -127,9 +128,11 @@ def _drawn(shown: PaperColumn, rows: Sequence[Mapping[str, Any]]) -> Plot:
         _papers(axes, xs, own)
     places = ways if alone else names
     axes.set_xticks(range(len(places)), places)
+    plot = _finished(plot, axes, column, rows)
     if shown.is_ratio:
         axes.axhline(1, color=GREY, linewidth=0.8, zorder=0)
-    return _finished(plot, axes, column, rows)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
+    return plot
 
 
 def _papers(axes: Axes, xs: Sequence[float], rows: Sequence[Mapping[str, Any]]) -> None:

@@ -32,8 +32,8 @@ def buckets(name: str, more: int = 0) -> str:
     return f"A=hyb(1,{ceil(log2(GRAPHS[name][1])) + more})"
 
 
-WHOLE = 5
-"""More buckets, in which rows of up to 32 times the mean length are whole, so that each part has lanes."""
+WHOLE = 6
+"""More buckets, in which rows of up to 64 times the mean length are whole, so that each part has lanes."""
 
 
 def spmm(setting: Setting) -> Iterator[PaperRow]:

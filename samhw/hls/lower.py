@@ -11,7 +11,7 @@ from samhw.hls.processes import lower_node
 from samhw.hls.program import HlsProgram, HlsRegion
 from samhw.hls.region_builder import RegionBuilder
 
-__all__ = ["lower"]
+__all__ = ["check_sequence", "lower"]
 
 MOST_NODES = 1 << 12
 """An error names its node in twelve bits."""
@@ -19,6 +19,15 @@ MOST_NODES = 1 << 12
 MOST_STREAMS = (1 << 15) - 1
 """The C simulation records an operation, read or write of a stream, in sixteen bits, and two values tell
 of iterations."""
+
+
+def check_sequence(design: Design) -> None:
+    """Raises `InputError` for a design with regions side by side."""
+    if design.is_parallel:
+        raise InputError(
+            f"Regions of {design.name} run side by side, and an HLS project calls one after another; leave "
+            "out 'parallel'."
+        )
 
 
 def lower(design: Design, arch: Arch, off_chip: Collection[str] = ()) -> HlsProgram:
@@ -31,11 +40,7 @@ def lower(design: Design, arch: Arch, off_chip: Collection[str] = ()) -> HlsProg
         InputError: for a design that is not sound or too large.
     """
     validate_design(design)
-    if design.is_parallel:
-        raise InputError(
-            f"Regions of {design.name} run side by side, and an HLS project calls one after another; leave "
-            "out 'parallel'."
-        )
+    check_sequence(design)
     regions = tuple(_region(graph, arch, off_chip) for graph in design.runs)
     streams = sum(len(region.streams) for region in regions)
     if streams > MOST_STREAMS:

@@ -20,6 +20,7 @@ from samhw.graph.deadlock import DeadlockError
 from samhw.graph.numerics import Words
 from samhw.hls import Options, emit, emit_order, emit_together, lower, simulated, vectors
 from samhw.hls.cpp import project_name
+from samhw.hls.lower import check_sequence
 from samhw.hls.region_builder import SPREAD
 from samhw.names import identifiers
 from samhw.sim import Result, joined, simulated_regions
@@ -74,6 +75,7 @@ def _expected(results: Sequence[Result]) -> dict[str, str]:
 
 def whole_if_repeated(design: Design, options: Options) -> Options:
     """The options, with one top function for all regions where some of them are repeated: it has the loop."""
+    check_sequence(design)
     repeats = any(isinstance(step, Repeat) for step in design.sequence)
     return replace(options, one_top=True) if repeats else options
 

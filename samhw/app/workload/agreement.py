@@ -35,8 +35,8 @@ def in_float64(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Bou
 
 
 def in_single(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Bounded]:
-    """The results of a program in float64, with 16 times the bounds of f32: what is rounded to integers may be
-    off by one where these do not tell which is nearer."""
+    """The results of a program in float64, with 16 times the bounds of f32: what is rounded to integers may
+    be off by one where these do not tell which is nearer."""
     return evaluate_with_bounds(program, tensors, replace(Rounding.floating(19), numbers=2.0**-24))
 
 

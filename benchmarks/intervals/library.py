@@ -100,9 +100,7 @@ class Unit:
     def sources(self) -> dict[str, str]:
         """The texts by name; the unit is `unit.cpp`."""
         to = self.to
-        headers = library(
-            [HlsProgram("unit", to.arch.index_bits, (to.region(),))], [self.graph], on_chip=False
-        )
+        headers = library([HlsProgram("unit", to.arch.index_bits, (to.region(),))], [self.graph])
         for name in (
             "status.hpp",
             "csim.hpp",

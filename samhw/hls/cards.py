@@ -1,9 +1,25 @@
-"""Cards by name, with their device and the memory that kernels reach through m_axi."""
+"""Cards and boards by name, with their device and the memory that kernels reach through m_axi."""
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["CARDS", "Banks", "Card", "is_device", "memory_of", "part_of", "ram_of"]
+__all__ = [
+    "BOARDS",
+    "CARDS",
+    "Banks",
+    "Card",
+    "clock_of",
+    "is_device",
+    "memory_of",
+    "part_of",
+    "processor_of",
+    "ram_of",
+]
+
+
+CLOCK = 4.0
+"""Clock period in nanoseconds where nobody says another one."""
 
 
 class Banks(NamedTuple):
@@ -16,16 +32,19 @@ class Banks(NamedTuple):
 
 
 class Card(NamedTuple):
-    """What a card's makers say of it: AWS of the instances F1 and F2, AMD of the Alveo data center cards."""
+    """What the makers of a card or a board say of it: AWS of the instances F1 and F2, AMD of Alveo, Zynq and
+    Kria."""
 
     part: str
     """Its device, as Vitis calls it."""
     block_rams: int
-    """Of 36 Kb (DS890; of the Alveo cards, their product pages' data sheets)."""
-    ultra_rams: int
+    """Of 36 Kb (DS190, DS889, DS890, DS987; of the Alveo cards, their product pages' data sheets)."""
+    ultra_rams: int = 0
     """Of 288 Kb."""
     memory: Banks | None = None
     """None where that is left to the platform."""
+    clock: float = CLOCK
+    """Its clock period, unless another is asked for."""
 
     @property
     def ram_bytes(self) -> int:
@@ -42,10 +61,27 @@ CARDS = {
     "u280": Card("xcu280-fsvh2892-2L-e", 2_016, 960, Banks("HBM", 32, 256 << 20)),
 }
 
+BOARDS = {
+    "arty_z7": Card("xc7z020clg400-1", 140, clock=10.0),
+    "cora_z7_07s": Card("xc7z007sclg400-1", 50, clock=10.0),
+    "cora_z7_10": Card("xc7z010clg400-1", 60, clock=10.0),
+    "ebaz4205": Card("xc7z010clg400-1", 60, clock=10.0),
+    "kv260": Card("xck26-sfvc784-2LV-c", 144, 64, clock=5.0),
+    "microzed_z010": Card("xc7z010clg400-1", 60, clock=10.0),
+    "microzed_z020": Card("xc7z020clg400-1", 140, clock=10.0),
+    "redpitaya_125_14": Card("xc7z010clg400-1", 60, clock=10.0),
+    "rfsoc4x2": Card("xczu48dr-ffvg1517-2-e", 1_080, 80, clock=5.0),
+    "zturn_lite_z007s": Card("xc7z007sclg400-1", 50, clock=10.0),
+    "zturn_lite_z010": Card("xc7z010clg400-1", 60, clock=10.0),
+}
+"""With a processor on the device, named as amaranth-boards names its files, but for the Kria KV260."""
+
+_ALL: Mapping[str, Card] = {**CARDS, **BOARDS}
+
 
 def part_of(name: str) -> str:
-    """The device of a card, or what is the name of none."""
-    card = CARDS.get(name.lower())
+    """The device of a card or a board, or what is the name of none."""
+    card = _ALL.get(name.lower())
     return card.part if card else name
 
 
@@ -56,13 +92,27 @@ _DEVICE = re.compile(
 
 
 def is_device(name: str) -> bool:
-    """Whether a device may have the name: there are thousands, and none is listed here but those of cards."""
+    """Whether a device may have the name: there are thousands, and none is listed here but those of cards and
+    boards."""
     return _DEVICE.fullmatch(name) is not None
+
+
+def processor_of(part: str) -> str:
+    """The family of a device with an Arm processor, `zynq7` or `zynqmp`, as far as overlays are made for it;
+    else nothing."""
+    if re.match(r"x[acq]7z", part, re.IGNORECASE):
+        return "zynq7"
+    return "zynqmp" if re.match(r"x[acq](zu|k2)\d", part, re.IGNORECASE) else ""
+
+
+def clock_of(part: str) -> float:
+    """The clock period of the cards and boards with a device, in nanoseconds."""
+    return next((card.clock for card in _ALL.values() if card.part == part), CLOCK)
 
 
 def ram_of(part: str) -> int | None:
     """Bytes that the memories on a card's device hold; None for a device of no card."""
-    return next((card.ram_bytes for card in CARDS.values() if card.part == part), None)
+    return next((card.ram_bytes for card in _ALL.values() if card.part == part), None)
 
 
 def memory_of(part: str) -> Banks | None:

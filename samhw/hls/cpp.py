@@ -1,6 +1,8 @@
 """Names and types in C++."""
 
+from collections.abc import Sequence
 from hashlib import sha256
+from math import prod
 
 from samhw.graph import Arch, Payload
 from samhw.graph.numerics import Fixed, Float, Integer, ValueType
@@ -8,7 +10,9 @@ from samhw.names import comment_text, plain
 
 __all__ = [
     "INDEX",
+    "by",
     "comment",
+    "element_index",
     "memory_word",
     "payload_class",
     "plain_word",
@@ -84,3 +88,17 @@ def top_name(program: str) -> str:
 def comment(note: str) -> str:
     """A note in ASCII, since not every tool reads more, as a comment may hold it."""
     return comment_text(note.translate(_ASCII)).encode("ascii", "replace").decode()
+
+
+def by(sizes: Sequence[int]) -> str:
+    """Sizes as a comment has them: `2 by 3`."""
+    return " by ".join(map(str, sizes))
+
+
+def element_index(sizes: Sequence[int], axes: Sequence[int]) -> str:
+    """Where product p has its factor in an operand with these of the axes."""
+    terms, stride = [], 1
+    for axis in reversed(axes):
+        terms.append(f"p / {prod(sizes[axis + 1 :])} % {sizes[axis]} * {stride}")
+        stride *= sizes[axis]
+    return " + ".join(reversed(terms)) or "0"

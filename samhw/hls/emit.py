@@ -1,23 +1,26 @@
 """The files of a Vitis HLS project."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Graph, Placement
-from samhw.hls.cards import CARDS, is_device, memory_of, part_of, ram_of
+from samhw.graph import Arch, Design, Graph, MemoryRole, Placement
+from samhw.hls.cards import BOARDS, CARDS, clock_of, is_device, memory_of, part_of, processor_of, ram_of
 from samhw.hls.check import check
+from samhw.hls.copies import Copies, copies_of_region, copies_of_sequence
 from samhw.hls.cpp import comment, plain_word, word_width
 from samhw.hls.interface import PointerArgument, kernel_ports, port_uses, sequence_extents, sequencer
 from samhw.hls.ip import float_operators
 from samhw.hls.library import library
 from samhw.hls.lower import lower
 from samhw.hls.masters import STATUS, AxiPort, Masters, masters
-from samhw.hls.off_chip import BURST, LINE_BYTES, OUTSTANDING, memory_bytes
+from samhw.hls.off_chip import BURST, LATENCY, LINE_BYTES, OUTSTANDING, burst_of, lines_of, memory_bytes
+from samhw.hls.overlay import buffers_of, kernel_of, overlay
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.region_builder import SPREAD
 from samhw.hls.templates import render
@@ -31,6 +34,7 @@ _HEADERLESS = {
     "bursts_csim.hpp",
     "walk.hpp",
     "hold.hpp",
+    "memory.hpp",
     "values.hpp",
     "token.hpp",
 }
@@ -46,13 +50,14 @@ class Options:
     """What the program leaves open.
 
     Attributes:
-        part: the device, or the name of a card (`CARDS`), which becomes that of its device; by default that
-            of the Alveo U55C.
-        clock: clock period in nanoseconds.
+        part: the device, or the name of a card or a board (`CARDS`, `BOARDS`), which becomes that of its
+            device; by default that of the Alveo U55C.
+        clock: clock period in nanoseconds; by default that of the card or board.
         placement: which memories are copied to arrays on the chip; the lines of the others come and go
             through m_axi by bursts. By default the smallest lie there, as far as half of what the card's
             device has will do, and all of them for a device of no card.
         channels: the banks of the card that memories are to lie in, by name.
+        apart: the memories that several kernels have, by name.
         one_top: one top function that runs all regions of a program; else each region is a kernel of its own.
 
     Raises:
@@ -60,9 +65,10 @@ class Options:
     """
 
     part: str = CARDS["u55c"].part
-    clock: float = 4.0
+    clock: float | None = None
     placement: Placement | None = None
     channels: Mapping[str, int] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
     one_top: bool = False
 
     def __post_init__(self) -> None:
@@ -70,12 +76,22 @@ class Options:
         if not is_device(self.part):
             raise InputError(
                 f"There is no device {self.part!r}; give its name, such as {Options.part}, "
-                f"or that of a card: {', '.join(CARDS)}."
+                f"or that of a card: {', '.join(CARDS)}; or of a board: {', '.join(BOARDS)}."
             )
-        if not SHORTEST <= self.clock <= LONGEST:
+        if not SHORTEST <= self.period <= LONGEST:
             raise InputError(
-                f"A clock cannot have a period of {self.clock:g} ns; give {SHORTEST:g} to {LONGEST:g}."
+                f"A clock cannot have a period of {self.period:g} ns; give {SHORTEST:g} to {LONGEST:g}."
             )
+
+    @property
+    def period(self) -> float:
+        """The clock period in nanoseconds."""
+        return clock_of(self.part) if self.clock is None else self.clock
+
+    @property
+    def frequency(self) -> int:
+        """The clock in Hz."""
+        return round(1e9 / self.period)
 
     @property
     def room(self) -> int | None:
@@ -92,7 +108,10 @@ class Options:
     def settled(self, design: Design, arch: Arch) -> "Options":
         """The same with a place for each memory of a design, for kernels that have some of its regions."""
         off = self.off_chip(design, arch)
-        return replace(self, placement=Placement(on=frozenset(design.memory) - off, off=off))
+        placement = Placement(on=frozenset(design.memory) - off, off=off)
+        kernels = Counter(name for graph in design.runs for name in graph.memory)
+        apart = frozenset() if self.one_top else frozenset(name for name, n in kernels.items() if n > 1)
+        return replace(self, placement=placement, apart=apart)
 
 
 def emit(
@@ -113,15 +132,21 @@ def emit(
     """
     options = options or Options()
     program = lower(design, arch, options.off_chip(design, arch))
-    headers = library([program], design.runs, on_chip=program.copies)
+    headers = library([program], design.runs)
     context = kernel_context(program, design, arch, options)
     context["statements"] = [
         [comment(s) for s in lines] for lines in statements or [()] * len(program.regions)
     ]
     files = _sources(program, design, context)
+    context |= {"units": [name for name in files if name.endswith(".cpp")], "for_vivado": False}
     for path in ("hls_config.cfg", "link.cfg", "run_hls.tcl", "Makefile", "README.md"):
-        units = [name for name in files if name.endswith(".cpp")]
-        files |= {path: render(f"project/{path}.j2", **context, units=units)}
+        files |= {path: render(f"project/{path}.j2", **context)}
+    if context["processor"]:
+        files["ip_config.cfg"] = render("project/hls_config.cfg.j2", **{**context, "for_vivado": True})
+        kernels = {".": kernel_of(program, design, context)}
+        buffers = buffers_of(design, arch, context)
+        extents = list(sequence_extents(design))
+        files |= overlay(program.top, extents, kernels, buffers, options.part, options.frequency)
     files[f"tb/{program.top}_test.cpp"] = render("project/test.cpp.j2", **context)
     files[f"host/{program.top}_host.cpp"] = render("project/host.cpp.j2", **context)
     files[".clang-format"] = render("project/clang-format.j2", **context)
@@ -182,12 +207,14 @@ def _lines(numbers: list[int]) -> str:
 
 def kernel_context(program: HlsProgram, design: Design, arch: Arch, options: Options) -> dict[str, object]:
     """What all files of a project are rendered for."""
-    several = program.is_sequence
-    order = sequencer(program, design) if several else None
+    order = sequencer(program, design) if program.is_sequence else None
     ports = order.ports if order else kernel_ports(program.regions[0])
-    lines = {port.name: _lines_of(port, design, arch) for port in ports if port.off_chip}
+    copies = copies_of_sequence(order) if order else copies_of_region(program.regions[0])
+    lines = {m.name: lines_of(m, design.stored(m), arch) for m in design.memories}
     uses = order.uses if order else port_uses(program.regions[0])
     own = _masters(program, ports, uses, design, arch, options)
+    loads, stores = copies.by_master(own.bundles)
+    in_line = {m.name: 8 * LINE_BYTES // word_width(design.stored(m), arch) for m in design.memories}
     return {
         "program": program,
         "sequencer": order,
@@ -196,25 +223,29 @@ def kernel_context(program: HlsProgram, design: Design, arch: Arch, options: Opt
         "title": comment(f"{design.name} on {design.value}"),
         "value": design.value.name,
         "options": options,
-        "on_chip": program.copies,
-        "off_chip": bool(lines),
-        "lines": {port.name: lines.get(port.name, 0) for port in ports},
-        "room": {port.name: _words_of(port, lines, design, arch) for port in ports},
+        "on_chip": program.has_arrays,
+        "off_chip": any(port.off_chip for port in ports),
+        "lines": lines,
+        "in_line": in_line,
+        "room": {name: max(count, 1) * in_line[name] for name, count in lines.items()},
+        "written": {port.memory.name for region in program.regions for port in region.outputs},
+        "most_due": {name: OUTSTANDING * burst_of(count) for name, count in lines.items()},
         "spread": SPREAD,
-        "bursts": _bursts(own, lines),
-        "outstanding": OUTSTANDING,
-        "clock": f"{options.clock:g}",
-        "frequency": round(1e9 / options.clock),
+        "bursts": _bursts(ports, uses, copies, own, lines),
+        "clock": f"{options.period:g}",
+        "frequency": options.frequency,
+        "processor": processor_of(options.part),
         "extents": design.extents,
         "arguments": order.extents if order else program.regions[0].extents,
         "ports": ports,
+        "contents": {port.memory.name: port.first for port in ports},
         "positions": {port.name: number for number, port in enumerate(ports)},
         "plain_words": {port.name: plain_word(design.stored(port.memory), arch) for port in ports},
         "masters": own,
-        "reads": {own.bundles[name] for name in uses if any(use == "read" for _, use in uses[name])},
-        "writes": {own.bundles[name] for name in uses if any(use == "write" for _, use in uses[name])},
         "status_master": STATUS,
-        **({} if order else _copied(program.regions[0], own)),
+        "copies": copies,
+        "loads": loads,
+        "stores": stores,
         "memories": {f"{name}_words": design.memory[m] for m, name in identifiers(design.memory).items()},
         "files": identifiers(design.memory),
         "links": _links(program),
@@ -242,48 +273,54 @@ def axi_ports(
     arch: Arch,
     options: Options,
 ) -> list[AxiPort]:
-    """What counts of ports. Words of several widths never share a master, since a burst has one width."""
+    """What counts of ports."""
     counted = []
     for port in ports:
-        width = word_width(design.stored(port.memory), arch)
-        kind = "lines" if port.off_chip else f"{width} bits"
-        size = port.memory.words * width // 8
+        size = port.memory.words * word_width(design.stored(port.memory), arch) // 8
         own, bank = uses.get(port.name, frozenset()), options.channels.get(port.memory.name)
-        counted.append(AxiPort(port.name, port.memory.name, size, kind, own, bank))
+        is_result, is_apart = port.memory.role is not MemoryRole.INPUT, port.memory.name in options.apart
+        counted.append(AxiPort(port.name, port.memory.name, size, own, bank, is_result, is_apart))
     return counted
 
 
-def _copied(region: HlsRegion, own: Masters) -> dict[str, object]:
-    """The ports that are copied to the chip before a region and from it afterwards, by their masters.
-    Those of one master are copied one after another."""
-    copied: dict[str, dict[str, list[MemoryPort]]] = {"loads": {}, "stores": {}}
-    for when, ports in (("loads", region.inputs), ("stores", region.outputs)):
-        for port in ports:
-            if not port.off_chip:
-                copied[when].setdefault(own.bundles[port.name], []).append(port)
-    shares = any(len(ports) > 1 for by_master in copied.values() for ports in by_master.values())
-    return {**copied, "shares": shares}
+class _Bursts(NamedTuple):
+    """What a master has room for: the longest burst of each direction, and how many are on their way. The
+    least that m_axi takes stands for what a master does not do."""
+
+    longest_read: int = 2
+    reads: int = 1
+    longest_write: int = 2
+    writes: int = 1
+
+    def __or__(self, other: "_Bursts") -> "_Bursts":
+        return _Bursts(*map(max, self, other))
 
 
-def _bursts(own: Masters, lines: Mapping[str, int]) -> dict[str, int]:
-    """The longest burst of each master of lines: a power of two, and no longer than its largest memory."""
-    longest: dict[str, int] = {}
-    for port, count in lines.items():
-        fits = min(BURST, 1 << (count - 1).bit_length())
-        longest[own.bundles[port]] = max(longest.get(own.bundles[port], 2), fits)
-    return longest
-
-
-def _lines_of(port: PointerArgument, design: Design, arch: Arch) -> int:
-    """The lines of a memory off the chip."""
-    return -(-port.memory.words * word_width(design.stored(port.memory), arch) // (8 * LINE_BYTES))
-
-
-def _words_of(port: PointerArgument, lines: Mapping[str, int], design: Design, arch: Arch) -> int:
-    """The words that a host makes room for: whole lines, where it has lines."""
-    if port.name not in lines:
-        return port.memory.words
-    return lines[port.name] * 8 * LINE_BYTES // word_width(design.stored(port.memory), arch)
+def _bursts(
+    ports: Iterable[PointerArgument],
+    uses: Mapping[str, frozenset[tuple[int, str]]],
+    copies: Copies,
+    own: Masters,
+    lines: Mapping[str, int],
+) -> dict[str, _Bursts]:
+    """By master no more than its ports need. Bursts are as long as those of its largest memory; a copy to the
+    chip has those on their way that come in the time that a memory needs."""
+    loaded, stored = {load.port for load in copies.loads}, {store.port for store in copies.stores}
+    found: dict[str, _Bursts] = {}
+    for port in ports:
+        count, directions = lines[port.memory.name], {use for _, use in uses.get(port.name, ())}
+        longest, whole = burst_of(count), max(-(-count // BURST), 1)
+        room = _Bursts()
+        if "read" in directions:
+            room |= _Bursts(longest, OUTSTANDING)
+        if "write" in directions:
+            room |= _Bursts(longest_write=longest, writes=OUTSTANDING)
+        if port.name in loaded:
+            room |= _Bursts(longest, min(whole, LATENCY // BURST + 1))
+        if port.name in stored:
+            room |= _Bursts(longest_write=longest, writes=min(whole, OUTSTANDING))
+        found[own.bundles[port.name]] = found.get(own.bundles[port.name], _Bursts()) | room
+    return found
 
 
 def _links(program: HlsProgram) -> list[tuple[str, int, int, int]]:
@@ -302,13 +339,11 @@ def _links(program: HlsProgram) -> list[tuple[str, int, int, int]]:
 def _body(region: HlsRegion, program: HlsProgram, graph: Graph, *, arrays: bool) -> dict[str, object]:
     """What a region's own file is rendered for; `arrays`: it copies memories to the chip itself."""
     only = replace(program, regions=(region,))
-    copies = arrays and only.copies
-    alone = library([only], [graph], on_chip=copies)
     return {
         "region": region,
-        "on_chip": copies,
+        "on_chip": arrays and only.has_arrays,
         "blocks": _blocks(region, arrays=arrays),
-        "headers": sorted(alone.keys() - _HEADERLESS - _NUMBERS),
+        "headers": sorted(library([only], [graph]).keys() - _HEADERLESS - _NUMBERS),
     }
 
 

@@ -60,7 +60,7 @@ class PointerArgument:
 class Copy:
     """A copy of an array's words from `begin` on and before `end`."""
 
-    words: str
+    memory: str
     source: str
     target: str
     begin: str
@@ -140,17 +140,6 @@ class Sequencer:
     def shared(self) -> tuple[str, ...]:
         """The functions that several regions call, each of which is made once."""
         return tuple(dict.fromkeys(call.function.name for call in self.calls if call.is_shared))
-
-    @property
-    def loads(self) -> tuple[PointerArgument, ...]:
-        """The arrays that are filled before the first region."""
-        return tuple(array for array in self.arrays if array.memory.role is MemoryRole.INPUT)
-
-    @property
-    def stores(self) -> tuple[PointerArgument, ...]:
-        """The arrays that are emptied after the last region."""
-        arrays = (array for array in self.arrays if array.name == array.first)
-        return tuple(array for array in arrays if array.memory.role is MemoryRole.OUTPUT)
 
 
 def kernel_ports(region: HlsRegion) -> tuple[PointerArgument, ...]:
@@ -352,7 +341,7 @@ def _call(
         counts=tuple(scalar for scalar, _ in scalars),
         reached={counts[name]: pieces[name][1] for name in written if name in in_pieces},
         copies=tuple(
-            Copy(other.words, first.array, other.array, *spans[name])
+            Copy(name, first.array, other.array, *spans[name])
             for name in written
             for first, *others in [places[name]]
             for other in others

@@ -14,7 +14,7 @@ from samhw.primitives import role
 
 __all__ = ["library", "operation_headers"]
 
-_ALWAYS = ("csim", "status", "token", "values")
+_ALWAYS = ("csim", "memory", "status", "token", "values")
 
 _INCLUDE = re.compile(r'^#include "(\w+)\.hpp"', re.MULTILINE)
 
@@ -22,17 +22,16 @@ Uses = Mapping[str, Sequence[tuple[Graph, Node]]]
 """The nodes of each kind."""
 
 
-def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph], *, on_chip: bool) -> dict[str, str]:
+def library(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[str, str]:
     """The texts of the headers by file name: those of the processes, and what these include.
 
     Args:
         programs: one, or several of one value type and index width that share a library.
         graphs: the graphs of all of their regions.
-        on_chip: whether any of them copies its memories to the chip.
     """
     context = _context(programs, graphs)
     processes = [process for program in programs for process in program.processes]
-    missing = {*_ALWAYS, *(process.header for process in processes)} | ({"memory"} if on_chip else set())
+    missing = {*_ALWAYS, *(process.header for process in processes)}
     texts: dict[str, str] = {}
     while missing:
         header = missing.pop()
@@ -68,7 +67,10 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         **context,
         "index_bits": programs[0].index_bits,
         "shares": any(program.shares for program in programs),
-        "writers": sorted({len(region.errors) for program in programs for region in program.regions}),
+        "writers": sorted({len(r.errors) for p in programs if p.is_sequence for r in p.regions}),
+        "kernels": sorted(
+            {(len(r.errors), len(r.counts)) for p in programs if not p.is_sequence for r in p.regions}
+        ),
         "fanouts": sorted({len(p.writes) for p in processes if p.function == "copy"}),
         "functions": {process.function for process in processes},
         "burst": BURST,

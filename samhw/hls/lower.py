@@ -7,7 +7,6 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, Node, Repeat, validate_design
 from samhw.hls.cpp import top_name
 from samhw.hls.functions import functions_of
-from samhw.hls.notes import note
 from samhw.hls.processes import lower_node
 from samhw.hls.program import HlsProgram, HlsRegion
 from samhw.hls.region_builder import RegionBuilder
@@ -56,9 +55,16 @@ def _region(graph: Graph, arch: Arch, off_chip: Collection[str]) -> HlsRegion:
         )
     to = RegionBuilder(graph, arch, off_chip)
     for node in _along_the_flow(graph):
-        to.note = note(to, node)
+        to.note = _note(to, node)
         lower_node(to, node)
     return to.region()
+
+
+def _note(to: RegionBuilder, node: Node) -> str:
+    """The comment above a node's calls: the row, the column and the text of its cell of the fusion table; one
+    like it, if the node has none in the table."""
+    streams = {port.name: to.input(node, port.name).name for port in node.inputs}
+    return node.note or node.spec.note(to.base(node), node.params, streams)
 
 
 def _along_the_flow(graph: Graph) -> list[Node]:

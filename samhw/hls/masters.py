@@ -15,6 +15,13 @@ __all__ = ["STATUS", "AxiPort", "Masters", "banks", "masters"]
 MOST = 15
 """Masters of one bank."""
 
+COPYING = 4
+"""Masters, at most, by which memories are copied to the chip and from it: each moves a line a cycle, which at
+4 ns is nearly what a bank of DDR4 gives, or a bank of HBM."""
+
+STARTING = 4096
+"""The bytes that a copy could have moved in the time that its first line takes."""
+
 STATUS = "gmem_status"
 """The master of the word `status`."""
 
@@ -26,18 +33,21 @@ class AxiPort:
     Attributes:
         memory: ports of one memory get one pointer.
         size: the bytes of the memory.
-        kind: only ports of one kind share a master, such as those of one width.
+        is_result: the memory is written.
+        is_apart: other kernels have the memory, too, and its copies share no master, where there is room,
+            since what masters join lies in one bank.
         bank: that the memory is to lie in; None for any.
         uses: the regions in which a process has it, and whether that reads or writes. Without uses its memory
-            is copied to or from the chip, which may happen before or after that of any other.
+            is copied to or from the chip, before any region runs or afterwards.
     """
 
     name: str
     memory: str
     size: int
-    kind: str
     uses: frozenset[tuple[int, str]]
     bank: int | None = None
+    is_result: bool = False
+    is_apart: bool = False
 
     @property
     def writes(self) -> bool:
@@ -72,15 +82,18 @@ def masters(kernel: str, ports: Sequence[AxiPort], memory: Banks | None, *, by_t
 
     Args:
         memory: the card's; without one, all masters are taken to reach one bank.
-        by_turns: regions run one after another, so that sharing costs no time. Else ports share a master only
-            if there are too many of them.
+        by_turns: regions run one after another, so that sharing costs no time. Else ports of processes share
+            a master only if there are too many of them, and copies have masters of their own.
 
     Raises:
         InputError: if they are too many for the banks.
     """
     room = MOST * (memory.banks if memory else 1) - 1
-    groups = list(_together(ports))
+    groups = list(_together([port for port in ports if port.uses]))
     found = _shared(groups, len(ports) if by_turns else room, loose=not by_turns)
+    _add_copies(found, [port for port in ports if not port.uses], room, by_turns=by_turns)
+    order = {port.name: n for n, port in enumerate(ports)}
+    found.sort(key=lambda shared: min(order[port.name] for port in shared))
     numbers = {port.name: number for number, shared in enumerate(found) for port in shared}
     bundles = {port.name: f"gmem{numbers[port.name]}" for port in ports}
     if len(found) > room:
@@ -117,25 +130,42 @@ def _together(ports: Sequence[AxiPort]) -> Iterator[list[AxiPort]]:
 
 
 def _shared(groups: Sequence[Sequence[AxiPort]], room: int, *, loose: bool) -> list[list[AxiPort]]:
-    """The ports of each master, in the order of the kernel's ports: as many masters as there is room for if
-    `loose`, else as few as may be."""
-    kinds = {group[0].kind for group in groups}
+    """The ports of processes of each master: as many masters as there is room for if `loose`, else as few as
+    may be."""
     found: list[list[AxiPort]] = []
-
-    def size(ports: Sequence[AxiPort]) -> int:
-        return sum(port.size for port in ports)
-
-    # Those that meet others first, and among them the readers, which are more than the writers; then the
-    # largest, so that masters of copies carry about as much.
-    for group in sorted(groups, key=lambda g: (-len(_uses(g)), sorted(_uses(g)), -size(g))):
-        waiting = kinds - {shared[0].kind for shared in found} - {group[0].kind}
+    # Those that meet others first, and among them the readers, which are more than the writers.
+    for group in sorted(groups, key=lambda g: (-len(_uses(g)), sorted(_uses(g)), -_size(g))):
         free = [shared for shared in found if _may_share(shared, group)]
-        if free and not (loose and len(found) + len(waiting) < room):
-            min(free, key=size).extend(group)
+        if free and not (loose and len(found) < room):
+            min(free, key=_size).extend(group)
         else:
             found.append(list(group))
-    order = {port.name: n for n, port in enumerate(port for group in groups for port in group)}
-    return sorted(found, key=lambda shared: min(order[port.name] for port in shared))
+    return found
+
+
+def _add_copies(found: list[list[AxiPort]], copied: Sequence[AxiPort], room: int, *, by_turns: bool) -> None:
+    """Adds ports by which memories are copied, the largest first, each to the master by which least is copied
+    in its direction. There are as many as have something to do at a time."""
+    for port in copied:
+        if port.is_apart and len(found) < room - 1:
+            found.append([port])
+    copied = [port for port in copied if not any(port in shared for shared in found)]
+    results = sum(port.is_result for port in copied)
+    most = min(COPYING, max(results, len(copied) - results))
+    own = found[:most] if by_turns else []
+    while len(own) < most and (len(found) < room or not own):
+        own.append([])
+        found.append(own[-1])
+    moved = {direction: [0] * len(own) for direction in (False, True)}
+    for port in sorted(copied, key=lambda port: -port.size):
+        times = moved[port.is_result]
+        least = times.index(min(times))
+        own[least].append(port)
+        times[least] += port.size + STARTING
+
+
+def _size(ports: Sequence[AxiPort]) -> int:
+    return sum(port.size for port in ports)
 
 
 def _uses(group: Sequence[AxiPort]) -> set[tuple[int, str]]:
@@ -145,9 +175,7 @@ def _uses(group: Sequence[AxiPort]) -> set[tuple[int, str]]:
 def _may_share(shared: Sequence[AxiPort], group: Sequence[AxiPort]) -> bool:
     """Whether ports may join those of a master: they never meet, and those of a memory that is written would
     be together already."""
-    return shared[0].kind == group[0].kind and not any(
-        a.meets(b) or (a.memory == b.memory and bool(a.uses)) for a in shared for b in group
-    )
+    return not any(a.meets(b) or a.memory == b.memory for a in shared for b in group)
 
 
 def banks(
@@ -158,8 +186,9 @@ def banks(
     status: Sequence[str] = ("status",),
 ) -> dict[str, str]:
     """The banks of each port. What one master or one memory joins lies in the same ones: in one, or as many
-    in a row as hold it. Those that are asked to lie in one come first, and of the others the largest, each
-    to where the fewest masters are. Ports of `status` have a master each, and lie in one bank.
+    in a row as hold it. Those that are asked to lie in one come first; then those that processes read and
+    write, which may move more than they hold; of both the largest, each to where the fewest masters are.
+    Ports of `status` have a master each, and lie in one bank.
 
     Raises:
         InputError: if a bank has too many masters, or the card too little memory.
@@ -177,7 +206,7 @@ def banks(
     taken = [0] * memory.banks
     bytes_in = [0] * memory.banks
     found: dict[str, str] = {}
-    for part in sorted(joined, key=lambda part: (not _asked(part[1]), -size(part))):
+    for part in sorted(joined, key=lambda part: (not _asked(part[1]), not _is_used(part[1]), -size(part))):
         width = max(-(-size(part) // memory.bank_bytes), 1)
         starts = range(memory.banks - width + 1)
         if not starts:
@@ -207,6 +236,11 @@ def banks(
 def _asked(ports: Sequence[AxiPort]) -> dict[str, int]:
     """By memory, the bank that it is to lie in."""
     return {port.memory: port.bank for port in ports if port.bank is not None}
+
+
+def _is_used(ports: Sequence[AxiPort]) -> bool:
+    """Whether processes have some of the ports."""
+    return any(port.uses for port in ports)
 
 
 def _is_joined(a: AxiPort, b: AxiPort, bundles: Mapping[str, str]) -> bool:

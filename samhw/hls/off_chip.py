@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
-from samhw.graph import Arch, Design, Node
+from samhw.graph import Arch, Design, Memory, Node, Payload
 from samhw.hls.cpp import INDEX, payload_class, word_width
 from samhw.hls.program import HlsStream, MemoryPort
 from samhw.hls.region_builder import RegionBuilder
@@ -13,8 +13,10 @@ __all__ = [
     "LATENCY",
     "LINE_BYTES",
     "OUTSTANDING",
+    "burst_of",
     "counts_of",
     "ends_of",
+    "lines_of",
     "memory_bytes",
     "places_and_words",
     "read_words",
@@ -38,6 +40,16 @@ AHEAD = 128
 """Tokens that the places of words may be ahead of the words: a memory's latency at one token a cycle."""
 
 LINE, MASK = "samhw::line_t", "samhw::line_mask"
+
+
+def lines_of(memory: Memory, stored: Payload, arch: Arch) -> int:
+    """The lines of a memory off the chip, of words as it stores them."""
+    return -(-memory.words * word_width(stored, arch) // (8 * LINE_BYTES))
+
+
+def burst_of(lines: int) -> int:
+    """The longest burst of a memory of that many lines: a power of two, and m_axi knows none below 2."""
+    return max(min(BURST, 1 << (lines - 1).bit_length()), 2)
 
 
 def memory_bytes(design: Design, arch: Arch, *, by_turns: bool) -> dict[str, int]:
@@ -74,7 +86,8 @@ def read_words(
         words: of a reference.
     """
     at, first, length = _named(to, node, port, at=(INDEX, AHEAD), first=(INDEX, 2), length=(INDEX, 2))
-    type = payload_class(to.graph.stored(port.memory))
+    stored = to.graph.stored(port.memory)
+    type = payload_class(stored)
     to.process(
         "line_ask",
         *(ref, at, first, length),
@@ -84,8 +97,15 @@ def read_words(
         header="lines",
     )
     (lines,) = _named(to, node, port, lines=(LINE, 2))
-    reads = (first, length)
-    to.process("line_read", *reads, lines, port, reads=reads, writes=(lines,), header="lines")
+    reads, most = (first, length), OUTSTANDING * burst_of(lines_of(port.memory, stored, to.arch))
+    to.process(
+        "line_read",
+        *(*reads, lines, port),
+        reads=reads,
+        writes=(lines,),
+        template=(str(most),),
+        header="lines",
+    )
     found = out()
     zero = str(missing_is_zero).lower()
     reads, template = (at, lines), (zero,)

@@ -35,6 +35,8 @@ class MemoryPort:
     """Name of the constant that says how many words there are."""
     array: str
     """Name of the array on the chip that stands for it."""
+    stored: str
+    """Name of the scalar that says how many words the host has stored, if they are copied to the chip."""
     off_chip: bool = False
     """It gives and takes lines of a memory off the chip, by bursts, and there is no array."""
 
@@ -116,7 +118,7 @@ class HlsProgram:
         return len(self.regions) > 1 or self.repeats
 
     @property
-    def copies(self) -> bool:
+    def has_arrays(self) -> bool:
         """Some memories are copied to arrays on the chip, or lie there between regions."""
         ports = (port for region in self.regions for port in (*region.inputs, *region.outputs))
         return any(not port.off_chip for port in ports)

@@ -130,7 +130,8 @@ class RegionBuilder:
         name = self.name(memory.name)
         word = memory_word(self.graph.stored(memory))
         array, words = self.name(f"{name}_chip"), self.words[memory.name]
-        port = MemoryPort(name, memory, word, words, array, memory.name in self.off_chip)
+        stored = self.name(f"{name}_stored")
+        port = MemoryPort(name, memory, word, words, array, stored, memory.name in self.off_chip)
         # Of what a repeated region writes, it may read earlier steps.
         (self.outputs if node.spec.memories[param].written else self.inputs).append(port)
         return port

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from samhw.graph import Arch, Design, MemoryRole
-from samhw.hls.cards import memory_of
+from samhw.hls.cards import memory_of, processor_of
 from samhw.hls.cpp import comment, project_name, top_name
 from samhw.hls.emit import Options, axi_ports, kernel_context
 from samhw.hls.interface import port_uses, sequence_extents
 from samhw.hls.lower import lower
 from samhw.hls.masters import AxiPort, banks
+from samhw.hls.overlay import buffers_of, kernel_of, overlay
 from samhw.hls.program import HlsRegion
 from samhw.hls.templates import render
 from samhw.names import identifiers
@@ -28,7 +29,17 @@ def emit_order(design: Design, arch: Arch, options: Options) -> dict[str, str]:
     """
     regions = _order(design)
     context = _context(design, arch, options) | {"program_name": comment(design.name), "regions": regions}
-    return {
+    made = {}
+    if context["processor"]:
+        made = overlay(
+            context["top"],
+            context["indices"],
+            context["described"],
+            context["words"],
+            options.part,
+            options.frequency,
+        )
+    return made | {
         "regions.json": json.dumps(regions, indent=2) + "\n",
         "link.cfg": render("project/regions.cfg.j2", **context),
         f"host/{context['host_name']}.cpp": render("project/chain.cpp.j2", **context),
@@ -66,6 +77,8 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
     kernels: list[dict[str, Any]] = []
     buffers: dict[str, dict[str, Any]] = {}
     programs: list[HlsRegion] = []
+    described: dict[str, dict[str, Any]] = {}
+    words: dict[str, dict[str, Any]] = {}
     ports: list[AxiPort] = []
     bundles: dict[str, str] = {}
     for graph in design.runs:
@@ -75,12 +88,16 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
         (region,) = program.regions
         programs.append(region)
         memories = [port.memory.name for port in own["ports"]]
+        described[project_name(graph.name)] = kernel_of(program, alone, own)
+        words = buffers_of(design, arch, own) | words
         kernels.append(
             {
                 "top": program.top,
                 "folder": project_name(graph.name),
                 "extents": [places[index] for index in own["arguments"]],
                 "buffers": [f"{files[name]}_buffer" for name in memories],
+                "stored": [f"{files[load.memory]}_buffer" for load in own["copies"].loads],
+                "told": [f"{files[store.memory]}_buffer" for store in own["copies"].stores],
             }
         )
         for number, port in enumerate(own["ports"]):
@@ -90,13 +107,12 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
                 "file": files[name],
                 "word": own["plain_words"][port.name],
                 "kernel": program.top,
-                "argument": len(own["arguments"]) + number,
+                "argument": len(own["arguments"]) + len(own["copies"].loads) + number,
                 "role": str(memory.role.value),
                 "words": memory.words,
-                "room": 0,
+                "room": own["room"][name],
             }
-            found = buffers.setdefault(name, first)
-            found["room"] = max(found["room"], own["room"][port.name])
+            buffers.setdefault(name, first)
         for axi in axi_ports(own["ports"], port_uses(region), alone, arch, options):
             name = f"{program.top}_1.{axi.name}"
             ports.append(replace(axi, name=name))
@@ -110,8 +126,14 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
         "program": {"regions": programs},
         "sequencer": True,
         "arguments": list(extents.values()),
+        "indices": list(extents),
+        "described": described,
+        "words": words,
+        "options": options,
+        "processor": processor_of(options.part),
         "kernels": kernels,
         "buffers": list(buffers.values()),
+        "loaded": {name for kernel in kernels for name in kernel["stored"]},
         "banks": banks(top, ports, bundles, card, status) if card else {},
-        "frequency": round(1e9 / options.clock),
+        "frequency": options.frequency,
     }

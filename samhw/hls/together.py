@@ -30,7 +30,7 @@ def emit_together(designs: Sequence[Design], arch: Arch, options: Options | None
         raise ValueError("designs that share a library must have one value type")
     programs = [lower(design, arch, options.off_chip(design, arch)) for design in designs]
     graphs = [graph for design in designs for graph in design.runs]
-    headers_of_all = library(programs, graphs, on_chip=any(p.copies for p in programs))
+    headers_of_all = library(programs, graphs)
     files = {f"src/samhw/{name}": text for name, text in headers_of_all.items()}
     headers = sorted(path.removeprefix("src/") for path in files if not path.endswith("csim.hpp"))
     units = {}

@@ -11,7 +11,7 @@ from samhw.graph.numerics.float_format import BF16, F32
 from samhw.hls.cpp import value_class
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.hls.templates import render
-from samhw.targets.building.hls_tools import compile_cpp
+from samhw.targets.building.hls_tools import WARNED, compile_cpp
 from tests.support.words import NARROW
 
 TYPES = (
@@ -111,7 +111,7 @@ def _program() -> Path:
             f"            const auto result = {expression};\n            put(result, overflow);\n        }}\n"
         )
     sources["main.cpp"] = text + "}\n"
-    return compile_cpp(sources, ["main.cpp"])
+    return compile_cpp(sources, ["main.cpp"], WARNED)
 
 
 def apply(name: str, *operands: Words) -> Words:

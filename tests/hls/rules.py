@@ -35,6 +35,7 @@ class Call:
 
     function: str
     arguments: tuple[str, ...]
+    template: str = ""
 
 
 def top_of(files: Files) -> str:
@@ -172,11 +173,11 @@ def _region(function: Function) -> Region:
             continue
         if stream := re.fullmatch(r'(stream<.*>) (\w+)\("\2"\)', statement):
             declared[stream[2]] = stream[1]
-        elif call := re.fullmatch(r"([\w:]+)(?:<.*>)?\((.*)\)", statement):
-            arguments = split(call[2])
+        elif call := re.fullmatch(r"([\w:]+)(?:<(.*)>)?\((.*)\)", statement):
+            arguments = split(call[3])
             for argument in arguments:
                 assert re.fullmatch(r"\*?\w+", argument), f"{function.name}: {argument} is computed in a call"
-            calls.append(Call(call[1].rpartition("::")[2], tuple(a.lstrip("*") for a in arguments)))
+            calls.append(Call(call[1].rpartition("::")[2], tuple(a.lstrip("*") for a in arguments), call[2]))
         else:
             plain = re.fullmatch(r"([\w:]+(?:<.*>)?) (\w+)((?:\[\w+\])?)", statement)
             assert plain, f"{function.name} has a statement that is not canonical: {statement}"
@@ -231,7 +232,9 @@ def port_uses(files: Files) -> Iterator[tuple[str, int, str, str]]:
         calls = {top: {name: name for name in bundles(files)}}
     else:
         calls = {}
-        for call in re.finditer(r"^\s*(\w+)\(([^;{]*)\);$", sources(files)[f"src/{top}.cpp"], re.MULTILINE):
+        for call in re.finditer(
+            r"^\s*(?:\w+::)?(\w+)\(([^;{]*)\);$", sources(files)[f"src/{top}.cpp"], re.MULTILINE
+        ):
             if call[1] in found:
                 parameters = map(_called, found[call[1]].function.parameters)
                 calls[call[1]] = dict(zip(parameters, split(call[2]), strict=True))
@@ -265,6 +268,33 @@ def check_masters(files: Files) -> None:
     for buffer in {given[port] for port in written}:
         ports = [port for port in own if given[port] == buffer]
         assert len({own[port][0] for port in ports}) == 1 or ports in aliases, f"{buffer} is {ports}"
+
+
+def check_room(files: Files) -> None:
+    """A master has room for all lines that one of its readers asks for before it reads the first: else a
+    request waits for it, and with it the loop that would read (UG1399, Optimizing AXI System Performance).
+    What is only written or only read has the least room for the other direction."""
+    text, memory = files[f"src/{top_of(files)}.cpp"], files["src/samhw/memory.hpp"]
+    directions = ("read", "write")
+    numbers = r" ".join(rf"max_{use}_burst_length=(\d+) num_{use}_outstanding=(\d+)" for use in directions)
+    room: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {}
+    for bundle, *found in re.findall(rf"bundle=(\w+) depth=\d+ latency=1 {numbers}$", text, re.MULTILINE):
+        a, b, c, d = map(int, found)
+        assert room.setdefault(bundle, ((a, b), (c, d))) == ((a, b), (c, d)), f"{bundle} has two rooms"
+    own, found = bundles(files), regions(files)
+    assert room.keys() == {bundle for bundle, _ in own.values()} - {"gmem_status"}
+    ahead = sum(int(re.findall(rf"{name} = (\d+);", memory)[0]) for name in ("longest_burst", "port_latency"))
+    used = {(bundle, use): False for bundle in room for use in directions}
+    for region, number, port, use in port_uses(files):
+        bundle, depth = own[port]
+        used[bundle, use] = True
+        call = found[region].calls[number]
+        if use == "read":
+            due = int(call.template) if call.function == "line_read" else min(depth, ahead)
+            longest, bursts = room[bundle][0]
+            assert due <= longest * bursts, f"{port} asks for {due} lines, {bundle} holds {longest * bursts}"
+    for (bundle, use), is_used in used.items():
+        assert is_used or room[bundle][directions.index(use)] == (2, 1), f"{bundle} has room in vain: {use}"
 
 
 def check_banks(files: Files) -> None:

@@ -1,4 +1,5 @@
-"""Every kernel as an HLS design: compiles without a warning and gives the simulator's tokens and words."""
+"""Every kernel as an HLS design: gives the simulator's tokens and words. Without what only our C simulation
+has, it compiles without a warning and gives the golden words."""
 
 import re
 import subprocess
@@ -17,7 +18,7 @@ from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.lang import kernel_names, load_kernel
 from samhw.targets.running.csim import HlsDesign
-from tests.support.hls_bench import run_design, run_hls, run_model
+from tests.support.hls_bench import run_as_vitis_does, run_design, run_hls, run_model
 from tests.support.thorough import sample
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
@@ -59,6 +60,20 @@ def test_kernel_alone(kernel: str, value: str) -> None:
     """With the library of its own project, which has what the kernel needs and no more."""
     program, workload = compiled(kernel, value)
     run_hls(program, *run_model(program, workload.tensors))
+
+
+@pytest.mark.nightly(but=1)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("value", "room"), [(value, room) for room in (0, None) for value in ("f32", *VALUES[:-1], "f8e4m3")]
+)
+def test_kernels_as_vitis_runs_them(value: str, room: int | None) -> None:
+    names = kernel_names()
+    cases = [compiled(kernel, value) for kernel in sample(names, names[1::5])]
+    run_as_vitis_does(
+        [(program, workload.tensors) for program, workload in cases],
+        Options(placement=Placement(room=room)),
+    )
 
 
 @pytest.mark.slow

@@ -13,17 +13,17 @@ from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.graph import Arch
+from samhw.graph import Arch, Placement
 from samhw.graph.numerics import value_type
 from samhw.hls import Options, simulated
 from samhw.hls.cpp import top_name
 from samhw.lang import model_names, parse
 from samhw.sim import simulated_regions
 from samhw.targets.backends import run
-from samhw.targets.building.hls_tools import FLAGS, ap_headers, compile_cpp
+from samhw.targets.building.hls_tools import WARNED, ap_headers, compile_cpp
 from samhw.targets.running.csim import HlsDesign, project_files
 from samhw.targets.running.inputs import inputs_of, load_inputs
-from tests.support.hls_bench import run_design
+from tests.support.hls_bench import run_as_vitis_does, run_design
 from tests.support.thorough import sample
 
 SIZES = {
@@ -58,7 +58,7 @@ def csim(folder: Path) -> str:
     """What the testbench of a project prints. Without its Makefile, since `make` need not be there."""
     sources = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.?pp")}
     units = [path for path in simulated(sources) if path.endswith(".cpp")]
-    program = compile_cpp(sources, units, (*FLAGS, "-DSAMHW_CSIM"))
+    program = compile_cpp(sources, units, (*WARNED, "-DSAMHW_CSIM"))
     done = subprocess.run([program, "tb_data"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -87,6 +87,19 @@ def test_models(fuse: FusionLevel, value: str) -> None:
         run_design(design, (memories, extents), *(run.result for run in runs))
 
 
+@pytest.mark.nightly(but=0)
+@pytest.mark.slow
+@pytest.mark.parametrize("room", [0, None])
+@pytest.mark.parametrize("fuse", FUSION_LEVELS)
+def test_models_as_vitis_runs_them(fuse: FusionLevel, room: int | None) -> None:
+    """And with regions that run by turns, which share ports."""
+    cases = [compiled(model, fuse, "f32") for model in model_names()]
+    run_as_vitis_does(
+        [(program, workload.tensors) for program, workload in cases],
+        Options(one_top=True, placement=Placement(room=room)),
+    )
+
+
 @pytest.mark.parametrize("fuse", FUSION_LEVELS)
 @pytest.mark.parametrize("model", sorted(set(model_names()) - INTEGER))
 def test_models_that_integers_cannot_hold(model: str, fuse: FusionLevel) -> None:
@@ -96,7 +109,7 @@ def test_models_that_integers_cannot_hold(model: str, fuse: FusionLevel) -> None
         compiled(model, fuse, "i32")
 
 
-@pytest.mark.nightly(but=8)
+@pytest.mark.nightly(but=4)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "fuse", "value"),

@@ -1,5 +1,6 @@
 """Memories off the chip: which ones, and the bursts that their lines come and go by."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -108,17 +109,38 @@ def test_the_smallest_lie_on_the_chip() -> None:
 
 
 def test_ports_say_how_long_bursts_are() -> None:
+    """Whole memories of 2 and 16 lines, copied to the chip by masters of their own; lines that a process asks
+    for; and of what a master does not do as little as may be."""
     program, _ = compiled("spmm", "i32")
     text = emit(program.design, program.arch, Options(placement=Placement(room=700)))["src/spmm_kernel.cpp"]
-    reads = "max_read_burst_length=16 num_read_outstanding=16\n"
-    writes = "max_write_burst_length=16 num_write_outstanding=16\n"
-    pragmas = [line for line in text.splitlines(keepends=True) if "m_axi port" in line]
-    lines = {line.split("port=")[1].split()[0]: line for line in pragmas}
-    assert lines["X_vals"].endswith(reads)
-    assert lines["T_vals"].endswith(writes)
-    assert "burst" not in lines["A_pos1"]
-    assert "A_pos1_chip[A_pos1_words];" in text
+    found = re.findall(
+        r"port=(\w+) .*depth=(\d+) latency=1 max_read_burst_length=(\d+) num_read_outstanding=(\d+) "
+        r"max_write_burst_length=(\d+) num_write_outstanding=(\d+)\n",
+        text,
+    )
+    ports = {name: tuple(map(int, numbers)) for name, *numbers in found}
+    assert ports["A_pos1"] == (2, 2, 1, 2, 1)
+    assert ports["X_vals"] == (16, 16, 16, 2, 1)
+    assert ports["T_vals"] == (16, 2, 1, 16, 16)
+    assert "A_pos1_chip[32];\n" in text
     assert "X_vals_chip" not in text
+
+
+@pytest.mark.slow
+def test_copies_move_what_is_stored() -> None:
+    """As many lines as have words, by bursts of 16; a memory that two nodes read comes to each."""
+    text = "tensor A[i=40, j=40] : csr\ntensor X[i, k] : csr\nX[i, k] = A[i, j] * A[j, k]\n"
+    workload = make_workload(parse(text, "square.ein"), ["random:density=0.2"])
+    program = compile_workload(workload, arch=Arch.vitis())
+    inputs, model = run_model(program, workload.tensors)
+    result = run_design(HlsDesign.build(program.design, program.arch), inputs, model)
+    for name, words in model.memories.items():
+        lines = -(-len(words) // IN_LINE)
+        assert result.bursts[name] == Bursts(0, 0, -(-lines // LONGEST), lines)
+    assert result.bursts["X.vals"].lines_written < program.design.memory["X.vals"].words // IN_LINE
+    for name, words in inputs[0].items():
+        lines = -(-len(words) // IN_LINE)
+        assert result.bursts[name] == Bursts(2 * -(-lines // LONGEST), 2 * lines, 0, 0)
 
 
 def test_a_card_has_room_for_half_of_its_memories() -> None:
@@ -185,7 +207,7 @@ def test_channels_are_banks_of_the_card(tmp_path: Path) -> None:
 
 
 def test_what_one_master_joins_has_one_bank() -> None:
-    ports = [AxiPort(name, name, 64, "lines", frozenset(), bank) for name, bank in (("a", 1), ("b", 2))]
+    ports = [AxiPort(name, name, 64, frozenset(), bank) for name, bank in (("a", 1), ("b", 2))]
     card = Banks("DDR", 4, 1 << 20)
     assert banks("k", ports, {"a": "g0", "b": "g1"}, card) == {
         "a": "DDR[1]",
@@ -197,7 +219,7 @@ def test_what_one_master_joins_has_one_bank() -> None:
     ):
         banks("k", ports, {"a": "g0", "b": "g0"}, card)
     # Twice as large as a bank, from the one that is asked for on.
-    wide = [AxiPort("a", "a", 2 << 20, "lines", frozenset(), 1)]
+    wide = [AxiPort("a", "a", 2 << 20, frozenset(), 1)]
     assert banks("k", wide, {"a": "g0"}, card)["a"] == "DDR[1:2]"
     with pytest.raises(InputError, match="k cannot have a in bank 3"):
         banks("k", [replace(wide[0], bank=3)], {"a": "g0"}, card)

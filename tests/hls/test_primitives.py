@@ -16,7 +16,7 @@ from samhw.hls.library import library
 from samhw.hls.processes import lower_node
 from samhw.hls.program import Argument
 from samhw.hls.region_builder import RegionBuilder
-from samhw.targets.building.hls_tools import compile_cpp
+from samhw.targets.building.hls_tools import WARNED, compile_cpp
 from tests.hls.vitis_in_software import BURSTS
 from tests.support.nested import to_stream
 from tests.support.strategies.drawn import drawn
@@ -93,7 +93,7 @@ class Bench:
         """The C++ of the bench, which prints the tokens of each output, then the words of each memory."""
         to = self.to
         program = HlsProgram("bench", ARCH.index_bits, (to.region(),))
-        headers = library([program], [self.graph], on_chip=False)
+        headers = library([program], [self.graph])
         del headers["status.hpp"]  # It is for a whole design, with writers.
         headers.pop("bursts_csim.hpp", None)
         lines = [f'#include "{name}"' for name in headers]
@@ -211,7 +211,7 @@ def test_tokens_off_chip() -> None:
 
 
 def assert_tokens(bench: Bench) -> None:
-    program = compile_cpp(bench.sources(), ["main.cpp"])
+    program = compile_cpp(bench.sources(), ["main.cpp"], WARNED)
     done = subprocess.run([program], capture_output=True, text=True, check=True)
     lines = iter(done.stdout.splitlines())
     for case in bench.cases:
@@ -233,7 +233,11 @@ def test_an_early_end_is_an_error(error: int) -> None:
     )
     bench = Bench([EndsEarly(**vars(case), error=error) for case in cases])
     done = subprocess.run(
-        [compile_cpp(bench.sources(), ["main.cpp"])], capture_output=True, text=True, check=True, timeout=60
+        [compile_cpp(bench.sources(), ["main.cpp"], WARNED)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert done.stderr == ""
     lines = iter(done.stdout.splitlines())

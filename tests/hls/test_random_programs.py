@@ -23,9 +23,9 @@ from tests.support.hls_bench import Inputs, run_design, run_model
 from tests.support.program_cases import compile_or_none, random_depths, random_tensors
 from tests.support.strategies.drawn import drawn
 from tests.support.strategies.programs import programs
-from tests.support.thorough import sample
+from tests.support.thorough import THOROUGH, sample
 
-PROGRAMS = 14
+PROGRAMS = 40 if THOROUGH else 9
 RUNS = 3
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 

@@ -16,7 +16,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.graph import Arch, Placement
 from samhw.hls import Options
-from samhw.hls.cards import Banks
+from samhw.hls.cards import BOARDS, Banks
 from samhw.hls.masters import AxiPort, masters
 from samhw.lang import kernel_names, model_names, parse
 from samhw.targets.running.csim import project_files
@@ -77,14 +77,17 @@ def test_projects(case: str | tuple[str, str]) -> None:
         files = project_files(program, options=options)
         for project in projects(files):
             rules.check_masters(project)
+            rules.check_room(project)
             rules.check_banks(project)
             if part == PARTS[0]:
                 rules.check_canonical(project)
                 rules.check_loops(project)
 
 
-def port(name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, kind: str = "lines") -> AxiPort:
-    return AxiPort(name, memory or name, size, kind, frozenset(uses))
+def port(
+    name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, is_result: bool = False
+) -> AxiPort:
+    return AxiPort(name, memory or name, size, frozenset(uses), is_result=is_result)
 
 
 R0, W0, R1, W1 = (0, "read"), (0, "write"), (1, "read"), (1, "write")
@@ -113,13 +116,24 @@ def test_a_memory_that_is_written_and_read() -> None:
     assert (len(set(twice.bundles.values())), twice.aliases) == (2, [])
 
 
-def test_copies_share_when_there_are_too_many() -> None:
-    """Fourteen masters beside that of the status; no two widths in one."""
-    ports = [port(f"p{n}", kind="8 bits" if n == 39 else "32 bits", size=n + 1) for n in range(40)]
-    found = masters("k", ports, None, by_turns=False)
-    assert len(set(found.bundles.values())) == 14
-    assert [name for name, own in found.bundles.items() if own == found.bundles["p39"]] == ["p39"]
+def test_copies_share_four_masters() -> None:
+    """By size, apart in each direction: 8 is alone, and its master takes the smaller of two results; and
+    beside a reader, if regions do not run by turns, copies have masters of their own."""
+    sizes = {"a": 8, "b": 4, "c": 4, "d": 2, "e": 2, "f": 2}
+    copied = [port(name, size=size << 20) for name, size in sizes.items()]
+    results = [port("r", size=9 << 20, is_result=True), port("s", is_result=True)]
+    found = masters("k", [*copied, *results], None, by_turns=False)
+    shared = [{n for n, own in found.bundles.items() if own == master} for master in found.bundles.values()]
+    assert {frozenset(names) for names in shared} == {
+        *map(frozenset, ({"a", "r"}, {"b", "f", "s"}, {"c"}, {"d", "e"})),
+    }
     assert found.banks == {}
+    for by_turns, expected in ((False, 5), (True, 4)):
+        found = masters("k", [*copied, port("x", R0)], None, by_turns=by_turns)
+        assert len(set(found.bundles.values())) == expected
+    crowded = [*copied, *(port(f"x{n}", R0) for n in range(13))]
+    found = masters("k", crowded, None, by_turns=False)
+    assert len({found.bundles[name] for name in sizes}) == 1
 
 
 @pytest.mark.parametrize(("memory", "most"), [(None, 14), (DDR, 59)])
@@ -167,6 +181,14 @@ def test_the_reader_sees_faults() -> None:
     )
     with pytest.raises(AssertionError, match=r"H0_vals is \['H0_vals', 'H0_vals_2'\]"):
         rules.check_masters({**files, top: apart})
+    for wrong, message in (
+        (" num_read_outstanding=16", "asks for"),
+        ("length=2 num_write_outstanding=1", "vain"),
+    ):
+        other = wrong.replace("16", "15").replace("=2", "=4")
+        assert wrong in files[top]
+        with pytest.raises(AssertionError, match=message):
+            rules.check_room({**files, top: files[top].replace(wrong, other)})
     with pytest.raises(AssertionError, match="are at HBM"):
         rules.check_banks(
             {**files, "link.cfg": files["link.cfg"].replace(".H0_vals_2:HBM[1]", ".H0_vals_2:HBM[9]")}
@@ -209,6 +231,88 @@ def test_the_tcl_script_runs_the_steps_that_are_asked_for(tmp_path: Path) -> Non
         )
         assert (done.returncode, done.stderr) == (0, "")
         assert [line for line in done.stdout.split() if line.endswith("_design")] == expected
+
+
+TCL = """
+foreach name {NAMES} {proc $name args {return $args}}
+proc get_bd_intf_pins args {
+    if {[lindex $args 0] ne "-of_objects"} {return $args}
+    set cell [lindex $args 1]
+    return [list $cell/m_axi_gmem0 $cell/m_axi_gmem1 $cell/m_axi_gmem_status]
+}
+proc connect_bd_intf_net {a b} {puts "$a -> $b"}
+proc connect_bd_net {a b} {puts "$a => $b"}
+rename file plain_file
+proc file args {puts "file $args"}
+proc glob args {return made.hwh}
+"""
+"""The commands of Vivado, for a script that must be sound in itself: a kernel has three masters."""
+
+
+@pytest.mark.skipif(shutil.which("tclsh") is None, reason="there is no tclsh")
+@pytest.mark.parametrize(("part", "ports"), [("arty_z7", "S_AXI_HP{}"), ("kv260", "S_AXI_HP{}_FPD")])
+def test_the_script_of_an_overlay(part: str, ports: str, tmp_path: Path) -> None:
+    """Each master reaches the memory by one of four ports, and each kernel has a control port and a clock."""
+    program = test_models.two_regions()[0]
+    files = project_files(program, options=Options(part=part))
+    script = files["overlay.tcl"]
+    kernels = ["two_0_kernel", "two_1_kernel"]
+    assert f"ip_repo_paths {{{' '.join(f'{name[:-7]}/{name}_ip' for name in kernels)}}}" in script
+    for name in kernels:
+        config = files[f"{name[:-7]}/ip_config.cfg"]
+        assert "flow_target=vivado\n" in config
+        assert "package.output.format=ip_catalog\n" in config
+        assert f"package.ip.name={name}\n" in config
+    names = set(re.findall(r"(?:^|\[)\s*([a-z]+_[a-z_]+)\b", script, re.MULTILINE))
+    (tmp_path / "overlay.tcl").write_text(TCL.replace("NAMES", " ".join(sorted(names))) + script)
+    done = subprocess.run(["tclsh", "overlay.tcl"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    wires = dict(line.split(" -> ") for line in done.stdout.splitlines() if " -> " in line)
+    masters = [f"{name}/m_axi_{end}" for name in kernels for end in ("gmem0", "gmem1", "gmem_status")]
+    assert [wires[name] for name in masters] == [f"memory{n % 4}/S{n // 4:02}_AXI" for n in range(6)]
+    for port in range(4):
+        assert wires[f"ps/{ports.format(port)}"] == f"memory{port}/M00_AXI"
+    assert [wires[f"{name}/s_axi_control"] for name in kernels] == ["control/M00_AXI", "control/M01_AXI"]
+    clocks = [line.split(" => ")[1] for line in done.stdout.splitlines() if " => " in line]
+    assert len(clocks) == len(set(clocks)) == 2 + 5 + 2 * (len(kernels) + 1 + 4)
+    assert done.stdout.splitlines()[-1] == "file copy -force made.hwh two_kernel.hwh"
+
+
+def test_boards_are_those_of_amaranth() -> None:
+    """Device, package and speed grade; the Kria is not among them."""
+    boards = {name: BOARDS[name].part for name in BOARDS.keys() - {"kv260"}}
+    for name, part in boards.items():
+        file = name.removesuffix("_07s").removesuffix("_10") if name.startswith("cora") else name
+        module = pytest.importorskip(f"amaranth_boards.{file}")
+        platforms = [
+            p
+            for p in vars(module).values()
+            if isinstance(p, type) and isinstance(getattr(p, "device", None), str)
+        ]
+        joints = ("", "-") if part.startswith("xc7") else ("-", "-")
+        found = {f"{p.device}{joints[0]}{p.package}{joints[1]}{p.speed}" for p in platforms}
+        assert part in found, name
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="Makefiles are for machines that have make")
+def test_what_a_board_starts_from(tmp_path: Path) -> None:
+    """`make` would cross-compile the host, and package it with the kernel."""
+    files = project_files(compiled("spmv"), options=Options(part="kv260"))
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert "clock=5ns\n" in files["hls_config.cfg"]
+    command = ["make", "-n", "sd", "overlay", "PLATFORM=p", "SYSROOT=s", "ROOTFS=r", "IMAGE=i"]
+    steps = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    for step in (
+        "aarch64-linux-gnu-g++ -std=c++17 -Wall -Wextra -Wno-unknown-pragmas --sysroot=s -Is/usr/include/xrt",
+        "v++ -l -t hw --platform p --config link.cfg spmv_kernel.xo -o spmv_kernel.xclbin",
+        "v++ -p -t hw --platform p --package.out_dir sd",
+        "--package.sd_file build/spmv_kernel_host --package.sd_dir tb_data spmv_kernel.xclbin",
+        "v++ -c --mode hls --config ip_config.cfg --work_dir spmv_kernel_ip",
+        "vivado -mode batch -source overlay.tcl",
+    ):
+        assert step in steps
 
 
 @pytest.mark.slow

@@ -1,16 +1,24 @@
 """One run of a compiled program: the simulator, and the C simulation of its HLS project."""
 
-from collections.abc import Mapping
+import resource
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Design
 from samhw.graph.numerics import Words
-from samhw.hls import Options
-from samhw.sim import Result, simulate
+from samhw.hls import Options, emit_together, vectors
+from samhw.hls.cpp import top_name
+from samhw.sim import Result, simulate, simulated_regions
+from samhw.targets.building.hls_tools import WARNED, compile_cpp
 from samhw.targets.running.csim import HlsDesign, HlsResult, compare, golden
 from samhw.targets.running.inputs import load_inputs
 from samhw.tensors import Tensor
+from tests.hls.vitis_in_software import BURSTS
+from tests.support.thorough import THOROUGH
 
 Inputs = tuple[dict[str, Words], dict[str, int]]
 
@@ -41,3 +49,39 @@ def run_design(design: HlsDesign, inputs: Inputs, *models: Result) -> HlsResult:
     for tokens, graph in zip(result.tokens, design.design.runs, strict=True):
         assert set(tokens) == {channel.name for channel in graph.channels}
     return result
+
+
+STRICT = (*WARNED, "-Wshadow", *(("-fsanitize=address,undefined", "-fno-sanitize-recover=all") * THOROUGH))
+
+STACK = 8 << 20
+"""What Vitis leaves a C simulation."""
+
+
+def run_as_vitis_does(
+    cases: Sequence[tuple[Compiled, Mapping[str, Tensor]]], options: Options | None = None
+) -> None:
+    """Runs the testbenches of several designs without what only our C simulation has, with `hls::burst_maxi`
+    in software and with the stack that Vitis leaves, in the nightly under sanitizers: each must find its
+    golden words."""
+    arch = cases[0][0].arch
+    files = {**emit_together([program.design for program, _ in cases], arch, options), **BURSTS}
+    files = {path: text for path, text in files.items() if not path.endswith("csim.hpp")}
+    built = compile_cpp(files, ["all.cpp"], STRICT)
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    for program, tensors in cases:
+        memories, extents = load_inputs(program.program, program.design, tensors)
+        runs = simulated_regions(program.design, arch, memories, extents)
+        words = golden(program.design, [run.result for run in runs])
+        with tempfile.TemporaryDirectory() as name:
+            for path, text in vectors(program.design, extents, memories, words).items():
+                (Path(name) / path).parent.mkdir(exist_ok=True)
+                (Path(name) / path).write_text(text)
+            top = top_name(program.design.name)
+            done = subprocess.run(
+                [built, top, "tb_data"],
+                cwd=name,
+                capture_output=True,
+                text=True,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK, hard)),
+            )
+            assert (done.returncode, done.stdout, done.stderr) == (0, f"{top}: PASS\n", "")

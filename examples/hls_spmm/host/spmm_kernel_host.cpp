@@ -169,17 +169,21 @@ int main(int argc, char **argv) {
     xrt::device device(given.device);
     xrt::kernel kernel(device, device.load_xclbin(argv[1]), "spmm_kernel");
 
-    auto A_pos1 = buffer<std::uint32_t>(device, kernel, 3, 65, numbers(data + "/A_pos1.txt"));
-    auto A_crd1 = buffer<std::uint32_t>(device, kernel, 4, 256, numbers(data + "/A_crd1.txt"));
-    auto A_vals = buffer<std::uint32_t>(device, kernel, 5, 256, numbers(data + "/A_vals.txt"));
-    auto X_vals = buffer<std::uint32_t>(device, kernel, 6, 1024, numbers(data + "/X_vals.txt"));
-    auto T_pos1 = buffer<std::uint32_t>(device, kernel, 7, 65, {});
-    auto T_crd1 = buffer<std::uint32_t>(device, kernel, 8, 1024, {});
-    auto T_vals = buffer<std::uint32_t>(device, kernel, 9, 1024, {});
-    auto status = buffer<std::uint32_t>(device, kernel, 10, 1, {0});
+    const std::vector<std::uint32_t> A_pos1_content = numbers(data + "/A_pos1.txt");
+    auto A_pos1 = buffer<std::uint32_t>(device, kernel, 7, 80, A_pos1_content);
+    const std::vector<std::uint32_t> A_crd1_content = numbers(data + "/A_crd1.txt");
+    auto A_crd1 = buffer<std::uint32_t>(device, kernel, 8, 256, A_crd1_content);
+    const std::vector<std::uint32_t> A_vals_content = numbers(data + "/A_vals.txt");
+    auto A_vals = buffer<std::uint32_t>(device, kernel, 9, 256, A_vals_content);
+    const std::vector<std::uint32_t> X_vals_content = numbers(data + "/X_vals.txt");
+    auto X_vals = buffer<std::uint32_t>(device, kernel, 10, 1024, X_vals_content);
+    auto T_pos1 = buffer<std::uint32_t>(device, kernel, 11, 80, {});
+    auto T_crd1 = buffer<std::uint32_t>(device, kernel, 12, 1024, {});
+    auto T_vals = buffer<std::uint32_t>(device, kernel, 13, 1024, {});
+    auto status = buffer<std::uint32_t>(device, kernel, 14, 4, {});
 
     const auto begin = std::chrono::steady_clock::now();
-    finish("spmm_kernel", kernel(extents[0], extents[1], extents[2], A_pos1, A_crd1, A_vals, X_vals, T_pos1, T_crd1, T_vals, status), status, given.seconds, 0);
+    finish("spmm_kernel", kernel(extents[0], extents[1], extents[2], std::uint32_t(A_pos1_content.size()), std::uint32_t(A_crd1_content.size()), std::uint32_t(A_vals_content.size()), std::uint32_t(X_vals_content.size()), A_pos1, A_crd1, A_vals, X_vals, T_pos1, T_crd1, T_vals, status), status, given.seconds, 0);
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
 
     if (!given.results.empty()) {

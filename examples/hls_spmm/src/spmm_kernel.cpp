@@ -11,7 +11,6 @@
 #include "samhw/array.hpp"
 #include "samhw/fanout.hpp"
 #include "samhw/locate.hpp"
-#include "samhw/memory.hpp"
 #include "samhw/repeat.hpp"
 #include "samhw/root.hpp"
 #include "samhw/scan_compressed.hpp"
@@ -24,29 +23,80 @@
 
 using samhw::stream;
 
+/// Copies of what shares a port to the host's memory, one after another; those of several ports run side by side.
+namespace spmm_kernel_copies {
+
+static void load_gmem0(samhw::burst_port A_pos1, unsigned A_pos1_stored, index_word A_pos1_chip[80]) {
+#pragma HLS INLINE off
+    samhw::load<80>(A_pos1, A_pos1_stored, A_pos1_chip);
+}
+
+static void load_gmem1(samhw::burst_port A_crd1, unsigned A_crd1_stored, index_word A_crd1_chip[256]) {
+#pragma HLS INLINE off
+    samhw::load<256>(A_crd1, A_crd1_stored, A_crd1_chip);
+}
+
+static void load_gmem2(samhw::burst_port A_vals, unsigned A_vals_stored, ap_uint<32> A_vals_chip[256]) {
+#pragma HLS INLINE off
+    samhw::load<256>(A_vals, A_vals_stored, A_vals_chip);
+}
+
+static void load_gmem3(samhw::burst_port X_vals, unsigned X_vals_stored, ap_uint<32> X_vals_chip[1024]) {
+#pragma HLS INLINE off
+    samhw::load<1024>(X_vals, X_vals_stored, X_vals_chip);
+}
+
+static void store_gmem2(const index_word T_pos1_chip[80], samhw::burst_port T_pos1, unsigned T_pos1_count, unsigned &T_pos1_count_told) {
+#pragma HLS INLINE off
+    samhw::store<80>(T_pos1_chip, T_pos1, 0, T_pos1_count);
+    T_pos1_count_told = T_pos1_count;
+}
+
+static void store_gmem3(const index_word T_crd1_chip[1024], samhw::burst_port T_crd1, unsigned T_crd1_count, unsigned &T_crd1_count_told) {
+#pragma HLS INLINE off
+    samhw::store<1024>(T_crd1_chip, T_crd1, 0, T_crd1_count);
+    T_crd1_count_told = T_crd1_count;
+}
+
+static void store_gmem1(const ap_uint<32> T_vals_chip[1024], samhw::burst_port T_vals, unsigned T_vals_count, unsigned &T_vals_count_told) {
+#pragma HLS INLINE off
+    samhw::store<1024>(T_vals_chip, T_vals, 0, T_vals_count);
+    T_vals_count_told = T_vals_count;
+}
+
+} // namespace spmm_kernel_copies
+
 void spmm_kernel(
     index_t i_extent,
     index_t k_extent,
     index_t j_extent,
-    const index_word *A_pos1,
-    const index_word *A_crd1,
-    const ap_uint<32> *A_vals,
-    const ap_uint<32> *X_vals,
-    index_word *T_pos1,
-    index_word *T_crd1,
-    ap_uint<32> *T_vals,
+    unsigned A_pos1_stored,
+    unsigned A_crd1_stored,
+    unsigned A_vals_stored,
+    unsigned X_vals_stored,
+    samhw::burst_port A_pos1,
+    samhw::burst_port A_crd1,
+    samhw::burst_port A_vals,
+    samhw::burst_port X_vals,
+    samhw::burst_port T_pos1,
+    samhw::burst_port T_crd1,
+    samhw::burst_port T_vals,
     samhw::status_word *status) {
-#pragma HLS INTERFACE m_axi port=A_pos1 offset=slave bundle=gmem0 depth=65
-#pragma HLS INTERFACE m_axi port=A_crd1 offset=slave bundle=gmem1 depth=256
-#pragma HLS INTERFACE m_axi port=A_vals offset=slave bundle=gmem2 depth=256
-#pragma HLS INTERFACE m_axi port=X_vals offset=slave bundle=gmem3 depth=1024
-#pragma HLS INTERFACE m_axi port=T_pos1 offset=slave bundle=gmem4 depth=65
-#pragma HLS INTERFACE m_axi port=T_crd1 offset=slave bundle=gmem5 depth=1024
-#pragma HLS INTERFACE m_axi port=T_vals offset=slave bundle=gmem6 depth=1024
-#pragma HLS INTERFACE m_axi port=status offset=slave bundle=gmem_status depth=1
+#pragma HLS INTERFACE m_axi port=A_pos1 offset=slave bundle=gmem0 depth=5 latency=1 max_read_burst_length=8 num_read_outstanding=1 max_write_burst_length=2 num_write_outstanding=1
+#pragma HLS INTERFACE m_axi port=A_crd1 offset=slave bundle=gmem1 depth=16 latency=1 max_read_burst_length=16 num_read_outstanding=1 max_write_burst_length=16 num_write_outstanding=4
+#pragma HLS INTERFACE m_axi port=A_vals offset=slave bundle=gmem2 depth=16 latency=1 max_read_burst_length=16 num_read_outstanding=1 max_write_burst_length=8 num_write_outstanding=1
+#pragma HLS INTERFACE m_axi port=X_vals offset=slave bundle=gmem3 depth=64 latency=1 max_read_burst_length=16 num_read_outstanding=4 max_write_burst_length=16 num_write_outstanding=4
+#pragma HLS INTERFACE m_axi port=T_pos1 offset=slave bundle=gmem2 depth=5 latency=1 max_read_burst_length=16 num_read_outstanding=1 max_write_burst_length=8 num_write_outstanding=1
+#pragma HLS INTERFACE m_axi port=T_crd1 offset=slave bundle=gmem3 depth=64 latency=1 max_read_burst_length=16 num_read_outstanding=4 max_write_burst_length=16 num_write_outstanding=4
+#pragma HLS INTERFACE m_axi port=T_vals offset=slave bundle=gmem1 depth=64 latency=1 max_read_burst_length=16 num_read_outstanding=1 max_write_burst_length=16 num_write_outstanding=4
+#pragma HLS INTERFACE m_axi port=status offset=slave bundle=gmem_status depth=4
 #pragma HLS INTERFACE s_axilite port=i_extent
 #pragma HLS INTERFACE s_axilite port=k_extent
 #pragma HLS INTERFACE s_axilite port=j_extent
+#pragma HLS INTERFACE s_axilite port=A_pos1_stored
+#pragma HLS INTERFACE s_axilite port=A_crd1_stored
+#pragma HLS INTERFACE s_axilite port=A_vals_stored
+#pragma HLS INTERFACE s_axilite port=X_vals_stored
 #pragma HLS INTERFACE s_axilite port=A_pos1
 #pragma HLS INTERFACE s_axilite port=A_crd1
 #pragma HLS INTERFACE s_axilite port=A_vals
@@ -59,25 +109,32 @@ void spmm_kernel(
 #pragma HLS DATAFLOW
 
     // Copies of the memories on the chip, filled before a process reads them and emptied after one has written them.
-    SAMHW_MEMORY index_word A_pos1_chip[A_pos1_words];
+    SAMHW_MEMORY index_word A_pos1_chip[80];
 #pragma HLS STREAM variable=A_pos1_chip type=pipo depth=1
-    SAMHW_MEMORY index_word A_crd1_chip[A_crd1_words];
+#pragma HLS ARRAY_RESHAPE variable=A_pos1_chip type=cyclic factor=16 dim=1
+    SAMHW_MEMORY index_word A_crd1_chip[256];
 #pragma HLS STREAM variable=A_crd1_chip type=pipo depth=1
-    SAMHW_MEMORY ap_uint<32> A_vals_chip[A_vals_words];
+#pragma HLS ARRAY_RESHAPE variable=A_crd1_chip type=cyclic factor=16 dim=1
+    SAMHW_MEMORY ap_uint<32> A_vals_chip[256];
 #pragma HLS STREAM variable=A_vals_chip type=pipo depth=1
-    SAMHW_MEMORY ap_uint<32> X_vals_chip[X_vals_words];
+#pragma HLS ARRAY_RESHAPE variable=A_vals_chip type=cyclic factor=16 dim=1
+    SAMHW_MEMORY ap_uint<32> X_vals_chip[1024];
 #pragma HLS STREAM variable=X_vals_chip type=pipo depth=1
-    SAMHW_MEMORY index_word T_pos1_chip[T_pos1_words];
+#pragma HLS ARRAY_RESHAPE variable=X_vals_chip type=cyclic factor=16 dim=1
+    SAMHW_MEMORY index_word T_pos1_chip[80];
 #pragma HLS STREAM variable=T_pos1_chip type=pipo depth=1
-    SAMHW_MEMORY index_word T_crd1_chip[T_crd1_words];
+#pragma HLS ARRAY_PARTITION variable=T_pos1_chip type=cyclic factor=16 dim=1
+    SAMHW_MEMORY index_word T_crd1_chip[1024];
 #pragma HLS STREAM variable=T_crd1_chip type=pipo depth=1
-    SAMHW_MEMORY ap_uint<32> T_vals_chip[T_vals_words];
+#pragma HLS ARRAY_PARTITION variable=T_crd1_chip type=cyclic factor=16 dim=1
+    SAMHW_MEMORY ap_uint<32> T_vals_chip[1024];
 #pragma HLS STREAM variable=T_vals_chip type=pipo depth=1
+#pragma HLS ARRAY_PARTITION variable=T_vals_chip type=cyclic factor=16 dim=1
 
-    samhw::load<A_pos1_words>(A_pos1, A_pos1_chip);
-    samhw::load<A_crd1_words>(A_crd1, A_crd1_chip);
-    samhw::load<A_vals_words>(A_vals, A_vals_chip);
-    samhw::load<X_vals_words>(X_vals, X_vals_chip);
+    spmm_kernel_copies::load_gmem0(A_pos1, A_pos1_stored, A_pos1_chip);
+    spmm_kernel_copies::load_gmem1(A_crd1, A_crd1_stored, A_crd1_chip);
+    spmm_kernel_copies::load_gmem2(A_vals, A_vals_stored, A_vals_chip);
+    spmm_kernel_copies::load_gmem3(X_vals, X_vals_stored, X_vals_chip);
 
     // root
     stream<index_t> root("root");
@@ -188,8 +245,11 @@ void spmm_kernel(
     samhw::error_code T_val_error;
     samhw::write_val<node_write_val_T, T_vals_words>(t0_val, T_vals_chip, T_vals_count, T_val_error);
 
-    samhw::store<T_pos1_words>(T_pos1_chip, T_pos1, 0, T_pos1_count);
-    samhw::store<T_crd1_words>(T_crd1_chip, T_crd1, 0, T_crd1_count);
-    samhw::store<T_vals_words>(T_vals_chip, T_vals, 0, T_vals_count);
-    samhw::report<0>(T_i_crd_error, T_j_crd_error, T_val_error, *status);
+    unsigned T_pos1_count_told;
+    unsigned T_crd1_count_told;
+    unsigned T_vals_count_told;
+    spmm_kernel_copies::store_gmem2(T_pos1_chip, T_pos1, T_pos1_count, T_pos1_count_told);
+    spmm_kernel_copies::store_gmem3(T_crd1_chip, T_crd1, T_crd1_count, T_crd1_count_told);
+    spmm_kernel_copies::store_gmem1(T_vals_chip, T_vals, T_vals_count, T_vals_count_told);
+    samhw::tell(T_i_crd_error, T_j_crd_error, T_val_error, T_pos1_count_told, T_crd1_count_told, T_vals_count_told, status);
 }

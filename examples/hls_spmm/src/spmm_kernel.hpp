@@ -2,6 +2,7 @@
 #ifndef spmm_kernel_HPP
 #define spmm_kernel_HPP
 
+#include "samhw/memory.hpp"
 #include "samhw/status.hpp"
 #include "samhw/values.hpp"
 
@@ -43,6 +44,10 @@ enum spmm_kernel_node {
 /// @param i_extent extent of i, at most 64
 /// @param k_extent extent of k, at most 64
 /// @param j_extent extent of j, at most 16
+/// @param A_pos1_stored words of A_pos1 that are stored
+/// @param A_crd1_stored words of A_crd1 that are stored
+/// @param A_vals_stored words of A_vals that are stored
+/// @param X_vals_stored words of X_vals that are stored
 /// @param A_pos1 pos1 of tensor A, 65 words (input)
 /// @param A_crd1 crd1 of tensor A, 256 words (input)
 /// @param A_vals vals of tensor A, 256 words (input)
@@ -50,18 +55,22 @@ enum spmm_kernel_node {
 /// @param T_pos1 pos1 of tensor T, 65 words (output)
 /// @param T_crd1 crd1 of tensor T, 1024 words (output)
 /// @param T_vals vals of tensor T, 1024 words (output)
-/// @param status 0, or the first error: the results are not to be used then
+/// @param status 0, or the first error: the results are not to be used then; after it the words that lie in T_pos1, T_crd1, T_vals
 void spmm_kernel(
     index_t i_extent,
     index_t k_extent,
     index_t j_extent,
-    const index_word *A_pos1,
-    const index_word *A_crd1,
-    const ap_uint<32> *A_vals,
-    const ap_uint<32> *X_vals,
-    index_word *T_pos1,
-    index_word *T_crd1,
-    ap_uint<32> *T_vals,
+    unsigned A_pos1_stored,
+    unsigned A_crd1_stored,
+    unsigned A_vals_stored,
+    unsigned X_vals_stored,
+    samhw::burst_port A_pos1,
+    samhw::burst_port A_crd1,
+    samhw::burst_port A_vals,
+    samhw::burst_port X_vals,
+    samhw::burst_port T_pos1,
+    samhw::burst_port T_crd1,
+    samhw::burst_port T_vals,
     samhw::status_word *status);
 
 #endif

@@ -41,6 +41,19 @@ static std::string error_text(unsigned status) {
                                                                   : "protocol";
     return what + " error at node " + node_names[region][node];
 }
+
+/// The numbers of a text file.
+static std::vector<std::uint32_t> numbers(const std::string &path) {
+    std::ifstream file(path);
+    if (!file) {
+        std::cerr << path << " cannot be read\n";
+        std::exit(2);
+    }
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t number; file >> number;)
+        result.push_back(number);
+    return result;
+}
 #ifdef SAMHW_CSIM
 
 /// The streams in the order of their declaration: depth, number of the writing process, number of the reading one.
@@ -75,27 +88,6 @@ static const std::vector<samhw::link> streams = {
 };
 #endif
 
-/// The numbers of a text file.
-static std::vector<std::uint32_t> numbers(const std::string &path) {
-    std::ifstream file(path);
-    if (!file) {
-        std::cerr << path << " cannot be read\n";
-        std::exit(2);
-    }
-    std::vector<std::uint32_t> result;
-    for (std::uint32_t number; file >> number;)
-        result.push_back(number);
-    return result;
-}
-
-/// A memory of that many words that begins with the words of a file.
-template <typename W>
-static std::vector<W> memory(const std::string &path, unsigned words) {
-    std::vector<std::uint32_t> content = numbers(path);
-    content.resize(words);
-    return std::vector<W>(content.begin(), content.end());
-}
-
 /// Counts the words that differ from the golden ones, and those after them that were touched.
 template <typename W>
 static unsigned differences(const std::string &name, const std::vector<W> &words, const std::string &path) {
@@ -109,6 +101,26 @@ static unsigned differences(const std::string &name, const std::vector<W> &words
     return wrong;
 }
 
+/// The lines of a memory of that many words that begins with some content. What is beyond it are ones.
+template <typename W>
+static std::vector<samhw::line_t> memory(const std::vector<std::uint32_t> &content, std::size_t words) {
+    const std::size_t in_line = samhw::line_t::width / W::width;
+    std::vector<samhw::line_t> lines((words + in_line - 1) / in_line, ~samhw::line_t(0));
+    for (std::size_t n = 0; n < content.size() && n < words; ++n)
+        lines[n / in_line].range((n % in_line + 1) * W::width - 1, n % in_line * W::width) = W(content[n]);
+    return lines;
+}
+
+/// The first words of lines.
+template <typename W>
+static std::vector<W> words_of(const std::vector<samhw::line_t> &lines, std::size_t count) {
+    const std::size_t in_line = samhw::line_t::width / W::width;
+    std::vector<W> words(count);
+    for (std::size_t n = 0; n < count; ++n)
+        words[n] = lines[n / in_line].range((n % in_line + 1) * W::width - 1, n % in_line * W::width);
+    return words;
+}
+
 template <typename T>
 static void save(const std::string &path, const std::vector<T> &words) {
     std::ofstream file(path, std::ios::binary);
@@ -118,6 +130,11 @@ static void save(const std::string &path, const std::vector<T> &words) {
     }
 }
 #ifdef SAMHW_CSIM
+
+/// Writes what has gone to and from a memory: bursts and lines that were read, and those that were written.
+static void count(std::ostream &to, const std::string &name, const samhw::traffic &moved) {
+    to << name << " " << moved.read_bursts << " " << moved.read_lines << " " << moved.write_bursts << " " << moved.write_lines << "\n";
+}
 
 /// Runs what was recorded once more with streams of the emitted depths; says whether it comes to its end.
 static bool depths_suffice(const std::string &results) {
@@ -156,37 +173,56 @@ int main(int argc, char **argv) {
         std::cerr << data << "/extents.txt must hold 3 numbers (i, k, j)\n";
         return 2;
     }
-    auto A_pos1 = memory<index_word>(data + "/A_pos1.txt", A_pos1_words);
-    auto A_crd1 = memory<index_word>(data + "/A_crd1.txt", A_crd1_words);
-    auto A_vals = memory<ap_uint<32>>(data + "/A_vals.txt", A_vals_words);
-    auto X_vals = memory<ap_uint<32>>(data + "/X_vals.txt", X_vals_words);
-    std::vector<index_word> T_pos1(T_pos1_words, ~0u);
-    std::vector<index_word> T_crd1(T_crd1_words, ~0u);
-    std::vector<ap_uint<32>> T_vals(T_vals_words, ~0u);
-    samhw::status_word status = 0;
+    const std::vector<std::uint32_t> A_pos1_content = numbers(data + "/A_pos1.txt");
+    auto A_pos1 = memory<index_word>(A_pos1_content, A_pos1_words);
+    const std::vector<std::uint32_t> A_crd1_content = numbers(data + "/A_crd1.txt");
+    auto A_crd1 = memory<index_word>(A_crd1_content, A_crd1_words);
+    const std::vector<std::uint32_t> A_vals_content = numbers(data + "/A_vals.txt");
+    auto A_vals = memory<ap_uint<32>>(A_vals_content, A_vals_words);
+    const std::vector<std::uint32_t> X_vals_content = numbers(data + "/X_vals.txt");
+    auto X_vals = memory<ap_uint<32>>(X_vals_content, X_vals_words);
+    auto T_pos1 = memory<index_word>({}, T_pos1_words);
+    auto T_crd1 = memory<index_word>({}, T_crd1_words);
+    auto T_vals = memory<ap_uint<32>>({}, T_vals_words);
+    samhw::status_word status[4] = {};
 
 #ifdef SAMHW_CSIM
+    samhw::memories()[A_pos1.data()] = {A_pos1.size(), 128, 0, 0, 0, 0};
+    samhw::memories()[A_crd1.data()] = {A_crd1.size(), 256, 0, 0, 0, 0};
+    samhw::memories()[A_vals.data()] = {A_vals.size(), 256, 0, 0, 0, 0};
+    samhw::memories()[X_vals.data()] = {X_vals.size(), 256, 0, 0, 0, 0};
+    samhw::memories()[T_pos1.data()] = {T_pos1.size(), 128, 0, 0, 0, 0};
+    samhw::memories()[T_crd1.data()] = {T_crd1.size(), 256, 0, 0, 0, 0};
+    samhw::memories()[T_vals.data()] = {T_vals.size(), 256, 0, 0, 0, 0};
     samhw::recorder::instance().start(streams, 21, argc > 3 && std::string(argv[3]) == "tokens");
 #endif
-    spmm_kernel(extents[0], extents[1], extents[2], A_pos1.data(), A_crd1.data(), A_vals.data(), X_vals.data(), T_pos1.data(), T_crd1.data(), T_vals.data(), &status);
+    spmm_kernel(extents[0], extents[1], extents[2], unsigned(A_pos1_content.size()), unsigned(A_crd1_content.size()), unsigned(A_vals_content.size()), unsigned(X_vals_content.size()), A_pos1.data(), A_crd1.data(), A_vals.data(), X_vals.data(), T_pos1.data(), T_crd1.data(), T_vals.data(), status);
 
     if (!results.empty()) {
-        save(results + "/T_pos1.bin", T_pos1);
-        save(results + "/T_crd1.bin", T_crd1);
-        save(results + "/T_vals.bin", T_vals);
+        save(results + "/T_pos1.bin", words_of<index_word>(T_pos1, T_pos1_words));
+        save(results + "/T_crd1.bin", words_of<index_word>(T_crd1, T_crd1_words));
+        save(results + "/T_vals.bin", words_of<ap_uint<32>>(T_vals, T_vals_words));
     }
-    if (status != 0) {
-        std::cerr << error_text(status.to_uint()) << "\n";
+    if (status[0] != 0) {
+        std::cerr << error_text(status[0].to_uint()) << "\n";
         return 1;
     }
     bool good = true;
 #ifdef SAMHW_CSIM
     good = depths_suffice(results);
+    std::ofstream bursts(results.empty() ? "/dev/null" : results + "/bursts.txt");
+    count(bursts, "A_pos1", samhw::memories()[A_pos1.data()]);
+    count(bursts, "A_crd1", samhw::memories()[A_crd1.data()]);
+    count(bursts, "A_vals", samhw::memories()[A_vals.data()]);
+    count(bursts, "X_vals", samhw::memories()[X_vals.data()]);
+    count(bursts, "T_pos1", samhw::memories()[T_pos1.data()]);
+    count(bursts, "T_crd1", samhw::memories()[T_crd1.data()]);
+    count(bursts, "T_vals", samhw::memories()[T_vals.data()]);
 #endif
     unsigned wrong = 0;
-    wrong += differences("T_pos1", T_pos1, data + "/T_pos1.txt");
-    wrong += differences("T_crd1", T_crd1, data + "/T_crd1.txt");
-    wrong += differences("T_vals", T_vals, data + "/T_vals.txt");
+    wrong += differences("T_pos1", words_of<index_word>(T_pos1, T_pos1_words), data + "/T_pos1.txt");
+    wrong += differences("T_crd1", words_of<index_word>(T_crd1, T_crd1_words), data + "/T_crd1.txt");
+    wrong += differences("T_vals", words_of<ap_uint<32>>(T_vals, T_vals_words), data + "/T_vals.txt");
     good = good && wrong == 0;
     std::cout << "spmm_kernel: " << (good ? "PASS" : "FAIL") << "\n";
     return good ? 0 : 1;

@@ -54,13 +54,15 @@ __all__ = ["build"]
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory to write.")
 @click.option(
     "--part",
-    help="The device of a vitis-hls project, or a card's name, such as u280; by default AWS F1's VU9P.",
+    help="The device of a vitis-hls project, or the name of a card or a board, such as u280 or kv260; by "
+    "default that of the Alveo U55C.",
 )
 @click.option(
     "--clock",
     type=CLOCK,
     metavar="NMHz|Nns",
-    help="Its clock, by default 4ns; of a board, by default the greatest that the design reaches.",
+    help="Its clock, by default 4ns, or what the board of --part has; of --target board:.., by default the "
+    "greatest that the design reaches.",
 )
 @click.option("--baud", type=int, help="Speed of a board's link; by default what it can.")
 @click.option("--regions", type=click.Choice(REGIONS), help=REGIONS_HELP)

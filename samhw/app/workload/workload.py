@@ -76,12 +76,24 @@ def check_known(spec: str) -> None:
 
 
 def synthetic(spec: str) -> dict[str, Tensor]:
-    """The random data that stand for a data set (`stand_in`). Raises `InputError` for another name."""
-    name, _, option = spec.partition(":")[2].partition(",")
-    seed = option.removeprefix("seed=") if option else "0"
-    if not (seed.isdecimal() and len(seed) < 10) or (option and not option.startswith("seed=")):
-        raise InputError(f"--data {spec}: '{option}' is no option of a stand-in; the only one is seed=N.")
-    return stand_in(name, seed=int(seed))
+    """The random data that stand for a data set (`stand_in`). Raises `InputError` for another name, or an
+    option that it does not have."""
+    name, *options = spec.partition(":")[2].split(",")
+    sizes: dict[str, str] = {}
+    for option in options:
+        key, equals, text = option.partition("=")
+        if not equals or key in sizes:
+            raise InputError(
+                f"--data {spec}: '{option}' is no option of a stand-in; write seed=1, once each."
+            )
+        sizes[key] = text
+    seed = sizes.pop("seed", "0")
+    if not (seed.isdecimal() and len(seed) < 10):
+        raise InputError(f"--data {spec}: '{seed}' is no seed; give a whole number.")
+    try:
+        return stand_in(name, seed=int(seed), **sizes)
+    except InputError as error:
+        raise error.within(f"--data {spec}") from None
 
 
 JUDGES = ("reference", "onnxruntime")

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from samhw.graph import Graph, Node
-from samhw.hls.elements import by, element_index
+from samhw.hls.cpp import by, element_index
 from samhw.hls.processes import plain
 from samhw.hls.region_builder import RegionBuilder
 

@@ -11,15 +11,19 @@ from samhw.errors import InputError, RunError
 from samhw.targets.building.build_cache import cached, digest
 from samhw.targets.building.cpp_compiler import CppCompiler, find_cpp_compiler
 
-__all__ = ["FLAGS", "OPTIMISED", "ap_headers", "compile_cpp"]
+__all__ = ["FLAGS", "OPTIMISED", "WARNED", "ap_headers", "compile_cpp"]
 
 _log = logging.getLogger(__name__)
 
-FLAGS = ("-std=c++17", "-Wall", "-Wextra", "-Wno-unknown-pragmas")
-"""As the project's own Makefile. Without the optimiser, which takes longer than most simulations run."""
+WARNED = ("-std=c++17", "-Wall", "-Wextra", "-Wno-unknown-pragmas")
+"""As the project's own Makefile."""
 
-OPTIMISED = ("-O1", "-Wno-uninitialized", "-Wno-maybe-uninitialized")
-"""For long simulations. The open ap_* headers read members before they set them, as the optimiser notes."""
+FLAGS = ("-std=c++17", "-w", "-fno-asynchronous-unwind-tables")
+"""Without what no run needs, which takes a quarter of the compiler's time, and without the optimiser, which
+takes longer than most simulations run."""
+
+OPTIMISED = ("-O1",)
+"""For long simulations."""
 
 _COMMON = """\
 #include <algorithm>

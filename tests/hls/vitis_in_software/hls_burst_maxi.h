@@ -26,7 +26,7 @@ inline unsigned long later() {
 template <typename T>
 class burst_maxi {
   public:
-    burst_maxi(T *memory) : memory(memory) {}
+    burst_maxi(T *first) : memory(first) {}
     ~burst_maxi() {
         if (!reads.empty())
             fail("lines that were asked for are not read");

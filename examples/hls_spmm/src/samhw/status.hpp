@@ -9,11 +9,13 @@ namespace samhw {
 /// An error in the lowest 16 bits, and above it the number of the region in which it happened; 0 if nothing did.
 typedef ap_uint<32> status_word;
 
-template <unsigned REGION>
-void report(error_code e0, error_code e1, error_code e2, status_word &status) {
+/// The same for the host, and after it the words that lie in each memory to which the kernel has copied some.
+inline void tell(error_code e0, error_code e1, error_code e2, unsigned w0, unsigned w1, unsigned w2, status_word *status) {
 #pragma HLS INLINE off
-    const error_code error = first(e0, first(e1, e2));
-    status = error == 0 ? status_word(0) : status_word(REGION << 16 | error.to_uint());
+    status[0] = first(e0, first(e1, e2));
+    status[1] = w0;
+    status[2] = w1;
+    status[3] = w2;
 }
 
 } // namespace samhw

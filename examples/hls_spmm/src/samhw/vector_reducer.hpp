@@ -175,7 +175,7 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
             unsigned base[K];
             // The words that were read last, the youngest first: one is taken when AWAY further steps have passed.
             ap_uint<32> words[AWAY];
-            ap_uint<2> waits = 0;
+            ap_uint<2> pause = 0;
 #pragma HLS ARRAY_PARTITION variable=left complete
 #pragma HLS ARRAY_PARTITION variable=base complete
 #pragma HLS ARRAY_PARTITION variable=words complete
@@ -186,9 +186,9 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=ENTRIES
                 ap_uint<32> word = 0;
-                if (waits != 0) {
-                    waits = waits - 1;
-                    if (waits == 0)
+                if (pause != 0) {
+                    pause = pause - 1;
+                    if (pause == 0)
                         left[level] = words[AWAY - 1];
                 } else if (left[level] == 0) {
                     ++level;
@@ -203,7 +203,7 @@ void reduce_vector_accumulate(stream<index_t> &crd0, stream<T> &val, stream<inde
                         base[level] = child;
                         word = bitmap[level][child];
                         bitmap[level][child] = 0;
-                        waits = AWAY;
+                        pause = AWAY;
                     }
                 }
                 for (unsigned k = AWAY; --k > 0;) {

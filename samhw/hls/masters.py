@@ -188,12 +188,12 @@ def banks(
     """The banks of each port. What one master or one memory joins lies in the same ones: in one, or as many
     in a row as hold it. Those that are asked to lie in one come first; then those that processes read and
     write, which may move more than they hold; of both the largest, each to where the fewest masters are.
-    Ports of `status` have a master each, and lie in one bank.
+    Ports of `status` have a master each, and come last.
 
     Raises:
         InputError: if a bank has too many masters, or the card too little memory.
     """
-    joined: list[tuple[set[str], list[AxiPort]]] = [(set(status), [])]
+    joined: list[tuple[set[str], list[AxiPort]]] = [({name}, []) for name in status]
     for port in ports:
         meets = [part for part in joined if any(_is_joined(port, p, bundles) for p in part[1])]
         joined = [part for part in joined if part not in meets]
@@ -224,7 +224,7 @@ def banks(
             taken[bank] += len(part[0])
             bytes_in[bank] += size(part) // width
         name = f"{first}:{first + width - 1}" if width > 1 else str(first)
-        found |= dict.fromkeys([p.name for p in part[1]] or status, f"{memory.kind}[{name}]")
+        found |= dict.fromkeys([p.name for p in part[1]] or part[0], f"{memory.kind}[{name}]")
     if max(taken) > MOST:
         raise InputError(
             f"{kernel} needs {max(taken)} ports to one bank of memory, which takes {MOST}; lay more memories "

@@ -6,8 +6,10 @@ import re
 import resource
 import shutil
 import subprocess
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -284,11 +286,8 @@ def test_boards_are_those_of_amaranth() -> None:
     for name, part in boards.items():
         file = name.removesuffix("_07s").removesuffix("_10") if name.startswith("cora") else name
         module = pytest.importorskip(f"amaranth_boards.{file}")
-        platforms = [
-            p
-            for p in vars(module).values()
-            if isinstance(p, type) and isinstance(getattr(p, "device", None), str)
-        ]
+        named: Iterator[Any] = (p for p in vars(module).values() if isinstance(p, type))
+        platforms = [p for p in named if isinstance(getattr(p, "device", None), str)]
         joints = ("", "-") if part.startswith("xc7") else ("-", "-")
         found = {f"{p.device}{joints[0]}{p.package}{joints[1]}{p.speed}" for p in platforms}
         assert part in found, name

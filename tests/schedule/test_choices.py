@@ -62,6 +62,7 @@ NAMED_OUTSIDE = {
         "app/checking/model_and_rtl.py",
         "app/cli/after.py",
         "app/cli/analyses.py",
+        "app/papers/points.py",
     ),
     *("app/cli/schedules.py", "app/cli/compare.py", "app/cli/compile.py", "app/cli/correlate.py"),
 }

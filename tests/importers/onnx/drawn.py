@@ -260,7 +260,7 @@ def whole(d: Drawn) -> bool:
         return False
     d.nodes.append(helper.make_node("Mul", [x, d.held(np.float32(1000))], [f"{name}f"]))
     d.nodes.append(
-        helper.make_node("Clip", [f"{name}f", *map(d.held, np.float32([-3e4, 3e4]))], [f"{name}k"])
+        helper.make_node("Clip", [f"{name}f", *(d.held(np.float32(n)) for n in (-3e4, 3e4))], [f"{name}k"])
     )
     d.nodes.append(helper.make_node("Cast", [f"{name}k"], [f"{name}a"], to=TensorProto.INT32))
     other = d.held((d.rng.integers(1, 60, shape) * d.rng.choice([-1, 1], shape)).astype(np.int32))

@@ -210,7 +210,8 @@ def test_convolutions_sums_and_pools() -> None:
     wide = np.pad(given, [(0, 0), (0, 0), (1, 1), (1, 1)])
     taken = np.stack([wide[:, :, r : r + 4, c : c + 4] for r in range(3) for c in range(3)], -1)
     sums = np.einsum("nirct,oit->norc", taken, module.w.numpy().astype(np.int64).reshape(2, 2, 9))
-    unit: Array = np.array([Fraction(float(s)) * Fraction(0.02) for s in module.s], object)[:, None, None]
+    units = [Fraction(float(s)) * Fraction(0.02) for s in module.s]
+    unit: Array = np.array(units, dtype=np.object_)[:, None, None]
     sums = sums + bias_of(module.b, unit[:, 0, 0])[:, None, None]
     folded = rescaled(sums, unit / Fraction(0.05), 12, -128, 127) - 12
     # A sum of several: 20 bits after the greatest factor's leading one, 0.05 / 0.04 = 1.25.

@@ -1,36 +1,39 @@
 """How fast the simulator is on blocks: operations on values a second, over those of the same program without
 blocks.
 
-The programs are those of `benchmarks.blocks`, under its masks of aligned blocks, so that blocks fill in no
-zeros. Operations are counted without blocks, for both. Processor times with `engine="auto"`, the least of
-some runs that take turns, when functions have been compiled.
+The programs are those of FuseFlow's figure 17 (`samhw.app.papers.fuseflow`), under BigBird's mask of aligned
+blocks, so that blocks fill in no zeros. Operations are counted without blocks, for both. Processor times with
+`engine="auto"`, the least of some runs that take turns, when functions have been compiled.
 
-Usage, from the repository's root: python -m benchmarks.blocks_speed [--program product|attention|layer]
-[--mask bigbird|longformer|pixelfly|random] [--size N] [--widths 64,256] [--blocks 16] [--runs N]
-[--json FILE|-]
+Usage, from the repository's root: python -m benchmarks.blocks_speed [--program product|attention] [--size N]
+[--widths 64,256] [--blocks 16] [--runs N] [--json FILE|-]
 """
 
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from benchmarks.blocks import MASKS, PRODUCTS, PROGRAMS, mask_of, workload
 from benchmarks.common import follow, parser, report
 from benchmarks.simulator import timed_run
-from samhw.app.workload import compile_workload
+from samhw.app.papers.fuseflow import ATTENTION, MASKED, PRODUCTS
+from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.graph.numerics import value_type
 from samhw.sim import operations, total_cycles
 from samhw.targets.running.inputs import load_inputs
 
+PROGRAMS = {"product": ("i32", MASKED), "attention": ("f32", ATTENTION)}
+"""The value type of each, and its text."""
+
 
 def rows(
-    program: str, mask: str, size: int, widths: Sequence[int], blocks: Sequence[int], runs: int
+    program: str, size: int, widths: Sequence[int], blocks: Sequence[int], runs: int
 ) -> Iterator[dict[str, Any]]:
     """A row for each width, size of blocks, and way to store them."""
     value = value_type(PROGRAMS[program][0])
     for width, block in ((width, block) for width in widths for block in blocks):
-        given = workload(program, mask_of(mask, size, block), width)
+        data = f"synthetic:imdb,length={size},block={block}", f"random:d={width}"
+        given = bind_program(PROGRAMS[program][1], data, value=value)
         sizes = {"i": block, "j": block, "d": min(block, PRODUCTS // block**2)}
         made, graphs = {}, {}
         for name, schedule in (("csr", Schedule()), ("blocks", Schedule(blocks=sizes))):
@@ -62,15 +65,14 @@ def rows(
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parser(__doc__)
     options.add_argument("--program", choices=[*PROGRAMS], default="product")
-    options.add_argument("--mask", choices=MASKS, default="bigbird")
     options.add_argument("--size", type=int, default=1024)
     options.add_argument("--widths", default="64,256")
     options.add_argument("--blocks", default="16")
     options.add_argument("--runs", type=int, default=5, help="of which the fastest counts (5)")
     given = options.parse_args(arguments)
     widths, blocks = ([*map(int, text.split(","))] for text in (given.widths, given.blocks))
-    found = list(follow(rows(given.program, given.mask, given.size, widths, blocks, given.runs)))
-    report(f"the simulator on blocks: {given.program} under the mask {given.mask}", found, given.json)
+    found = list(follow(rows(given.program, given.size, widths, blocks, given.runs)))
+    report(f"the simulator on blocks: {given.program}", found, given.json)
 
 
 if __name__ == "__main__":

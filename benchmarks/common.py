@@ -28,7 +28,6 @@ __all__ = [
     "follow",
     "graph_options",
     "measure",
-    "one_region",
     "parser",
     "report",
     "schedules",
@@ -58,13 +57,6 @@ def schedules(model: str, data: Mapping[str, Tensor]) -> Iterator[Workload]:
         names = {decl.name for decl in program.inputs}
         # B is the adjacency again, in another mode order.
         yield bind(program, {**data, **({"B": data["A"]} if "B" in names else {})})
-
-
-def one_region(model: str) -> Schedule:
-    """What keeps a whole model in one region, however often that computes something. With nothing shared at
-    all, the decoder block would have too many uses."""
-    recomputed = dict.fromkeys(("N1", "K", "V", "Q"), "recompute")
-    return Schedule(fuse="full", share=recomputed if model == "gpt3_block" else "none")
 
 
 def measure(workload: Workload, schedule: Schedule) -> Measure | None:

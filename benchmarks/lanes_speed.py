@@ -17,28 +17,45 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import VALUE, follow, parser, report
-from benchmarks.lanes import Case, cases, gcn, sddmm, spmm
 from benchmarks.simulator import firings, timed_run
-from samhw.app.workload import compile_workload
+from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.choice import choice
+from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
 from samhw.targets.running.inputs import load_inputs
-from samhw.tensors import power_law_graph, random_tensor
+
+FEATURES = 64
 
 DEGREE = 4
-"""Edges of a node of Cora, about,"""
+"""Edges of a node of Cora, about."""
 
-WORDS, DENSITY = 1433, 0.0127
-"""how many features a node may have, and the share of those that it has."""
+Case = tuple[str, Workload, FusionLevel]
+
+
+def cases(folder: Path | None) -> Iterator[Case]:
+    """Program, data, and level of fusion, by name."""
+    if folder is None:
+        yield from larger(300)
+    else:
+        for name in ("lp_scsd1.mtx", "cora.npz"):
+            yield f"spmm, {name}", bound("spmm", f"A={folder / name}", f"random:j={FEATURES}"), "partial"
+            yield f"sddmm, {name}", bound("sddmm", f"B={folder / name}", f"random:k={FEATURES}"), "partial"
+        yield "gcn, Cora", bound("gcn", str(folder / "cora.npz"), "random:h=16,c=7"), "partial"
+    yield "attention", bound("bigbird_attention", "synthetic:imdb"), "full"
 
 
 def larger(nodes: int) -> Iterator[Case]:
     """Programs on a generated graph of this many nodes."""
-    graph = power_law_graph(nodes, DEGREE / nodes, seed=0)
-    yield f"spmm, {nodes:,} nodes", spmm(graph), "partial"
-    yield f"sddmm, {nodes:,} nodes", sddmm(graph), "partial"
-    features = random_tensor((nodes, WORDS), "csr", density=DENSITY, seed=0)
-    yield f"gcn, {nodes:,} nodes", gcn(graph, features), "partial"
+    graph = f"synthetic:power-law,nodes={nodes},density={DEGREE / nodes}"
+    yield f"spmm, {nodes:,} nodes", bound("spmm", graph, f"random:j={FEATURES}"), "partial"
+    yield f"sddmm, {nodes:,} nodes", bound("sddmm", graph, f"random:k={FEATURES}"), "partial"
+    words = f"synthetic:cora,nodes={nodes},edges={DEGREE * nodes}"
+    yield f"gcn, {nodes:,} nodes", bound("gcn", words, "random:h=16,c=7"), "partial"
+
+
+def bound(program: str, *data: str) -> Workload:
+    """A program on data."""
+    return bind_program(program, data, value=VALUE)
 
 
 def rows(chosen: Sequence[Case], several: Sequence[str], runs: int) -> Iterator[dict[str, Any]]:
@@ -79,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--lanes", default="i=8,i=64", help="in one word each")
     options.add_argument("--runs", type=int, default=5, help="of which the fastest counts (5)")
     given = options.parse_args(arguments)
-    named = [*cases(given.data, 1024), *(larger(given.nodes) if given.nodes else ())]
+    named = [*cases(given.data), *(larger(given.nodes) if given.nodes else ())]
     chosen = [case for case in named if case[0].startswith(given.only)]
     if not chosen:
         options.error(f"there is no program {given.only!r}")

@@ -30,7 +30,7 @@ SUITES = ("node", "simple", "pytorch-converted", "pytorch-operator")
 
 REASONS = {
     "text, sequences and optional values": r"string|sequence|Sequence|Optional|StringNormalizer|no tensor",
-    "types that samhw has not": r"makes (u?int[24]|float)|use a type that samhw has",
+    "types that samhw has not": r"makes float|use a type that samhw has",
     "quantised": r"^(QuantizeLinear|DequantizeLinear|DynamicQuant|QLinear|MatMulInteger|ConvInteger)",
     "shapes that depend on data": r"shape that depends on data",
     "random numbers and training": r"random numbers|preview.training|Gradient|Adagrad|Adam|Momentum",

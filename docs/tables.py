@@ -49,6 +49,11 @@ def a_number(cell: Cell) -> bool:
     return isinstance(cell, int | float)
 
 
+def is_text(cell: Cell) -> bool:
+    """Whether a cell is one."""
+    return isinstance(cell, str)
+
+
 def below(limit: float) -> Callable[[Cell], bool]:
     """Whether a cell is a number less than that."""
     return lambda cell: isinstance(cell, int | float) and cell < limit
@@ -242,11 +247,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
     "choices": Summary(
         {"choices": "its own", "choices_cora": "Cora"}, "data: ", "gain: speed-up; to the best"
     ),
-    "stand-ins": Summary(
-        {"stand_ins": "on chip", "stand_ins_large": "on chip"},
-        "tensors: ",
-        "gain: to none; products allow; the paper's",
-    ),
     "enumerated": Columns(
         "enumerated",
         "programs; auto, within 1.10: auto to the best, within 1.10; worst: auto to the best, worst; "
@@ -317,70 +317,10 @@ VIEWS: Mapping[str, Callable[[], str]] = {
     "onnx-cases": Columns("onnx_cases", "cases; node; simple; pytorch-converted; pytorch-operator"),
     "onnx-models": Columns("onnx_models", "network; cycles; stored, kB; LUTs; block RAMs; on chip; off chip"),
     # docs/findings.md
-    "fusion": Pivot(
-        "fusion_levels",
-        "model",
-        "fusion",
-        "speed-up",
-        where={"fusion": one_of("partial", "full", "one region")},
-    ),
-    "fusion-costs": Summary(
-        "fusion_levels",
-        "fusion",
-        "operations, to unfused: operations to unfused; bytes, to unfused: bytes to unfused",
-        where={"fusion": one_of("partial", "full", "one region")},
-    ),
-    "graphs": Summary("fuseflow_graphs", "model", "speed-up; the paper's"),
-    "orders": Summary(
-        {"order_sweep": "all"},
-        "orders: ",
-        "A X W; (A X) W; A (X W); A X W, of the worst: A X W, of worst",
-        digits=3,
-    ),
-    "sparsity": Summary(
-        "sparsity_sweep",
-        "sparsity",
-        "partial: partial, speed-up; across: across, speed-up; one region: full, speed-up",
-        where={"sparsity": one_of(0.5, 0.9, 0.95)},
-    ),
-    "iteration": Pivot("iteration_spaces", "schedule", "nodes", "speed-up"),
-    "lanes": Pivot(
-        "lanes",
-        "program",
-        "lanes",
-        "speed-up",
-        where={"lanes": one_of("i=64", "i=4+j=4", "i=8+j=8")},
-    ),
-    "blocks": Columns(
-        {
-            "blocks_product": "product",
-            "blocks_product_large": "product",
-            "blocks_attention": "attention",
-            "blocks_attention_large": "attention",
-            "blocks_layer": "layer",
-        },
-        "program: ; b: block; speed-up; per multiplier",
-        where={"stored as": one_of("blocks"), "block": one_of(4, 16, 64)},
-    ),
-    "design-space": Columns(
-        "design_space",
-        "model; indices; any order; storage kept: stored; and statements' orders: constrained",
-        where={"fusion": one_of("full"), "model": one_of("gcn", "gin", "gpt3_block", "graphsage")},
-    ),
-    "one-pass": Columns("cascades", "positions; queries; cascade; cycles; deepest channel"),
-    "cascade-programs": Columns(
-        "cascade_programs",
-        "program; bytes, times less; cycles, times fewer; the paper's speed-up: paper",
-        where={"form": one_of("one pass")},
-    ),
-    "splits": Summary("split_lanes", "lanes", "faster", where={"columns": one_of(32)}),
-    "relations": Columns("relations", "program; faster; bytes, times less: fewer"),
-    "wavefronts": Columns(
-        "wavefronts",
-        "workload; rounds; times fewer; of cells / rounds",
-        where={"workload": lambda name: not str(name).startswith(("grid RNN, 3", "grid RNN, 5"))},
-    ),
-    "kinds": Summary({"choices": "all"}, "programs: ", "auto, to groups of kinds: to kinds"),
+    **{
+        name: Columns(name, "figure; what; here; the paper's", where={"the paper's": is_text})
+        for name in ("fuseflow", "redfuser", "sparsetir", "fractaltensor")
+    },
 }
 
 

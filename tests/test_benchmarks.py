@@ -14,18 +14,11 @@ import pytest
 from benchmarks import (
     choices,
     compile_time,
-    design_space,
-    fusion_levels,
-    iteration_spaces,
-    lanes,
     off_chip_memory,
-    order_sweep,
     result_files,
     row_ranges,
     same_designs,
     shared_regions,
-    sparsity_sweep,
-    split_lanes,
     synthesis_designs,
 )
 from benchmarks.common import PROGRAMS, bind, measure, report, schedules
@@ -49,22 +42,13 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
 @pytest.mark.parametrize(
     ("name", "arguments", "column"),
     [
-        ("blocks", "--size 32 --width 4 --blocks 2", "per multiplier"),
         ("choices", "mlp sae", "to the best"),
         ("compile_time", "mlp --repeats 1", "statements"),
-        ("design_space", "gcn", "constrained"),
-        ("fusion_levels", "mlp --nodes 0", "speed-up"),
-        ("iteration_spaces", "--nodes 20 --features 4 --hidden 2", "schedule"),
         ("large_data", "--rows 1000 --nonzeros 5000", "to the first"),
         ("off_chip_memory", "hbm2 --size 20 --set= --nodes 10 --density 0.2", "open rows"),
         ("picks", "--only roll", "share of bytes"),
         ("scans", "", "with its waiting"),
-        ("wavefronts", "dilated_rnn --scale small", "of cells / rounds"),
-        ("wavefronts", "dilated_rnn --scale small --batched", "busiest node"),
         ("simulator", "--only mmadd", "M firings/s"),
-        ("order_sweep", "--features 2 --hidden 2", "order"),
-        ("stand_ins", "cora --model gcn", "bound"),
-        ("sparsity_sweep", "--nodes 20 --features 4 --sparsity 0.9", "edges"),
     ],
 )
 def test_command(
@@ -87,13 +71,13 @@ def test_json(
 ) -> None:
     """A result file, with the command that runs."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["some/order_sweep.py", "--hidden", "2", "--json", target])
+    monkeypatch.setattr(sys, "argv", ["some/anchors.py", "--hidden", "2", "--json", target])
     report("title", [{"order": "i j", "cycles": 12_345, "part": None, "share": 1 / 3}], target)
     printed = capsys.readouterr().out
     assert (printed == "") == (target != "-")
     found = result_files.parse(printed if target == "-" else Path(target).read_text())
     assert found.title == "title"
-    assert found.command == "python -m benchmarks.order_sweep --hidden 2"
+    assert found.command == "python -m benchmarks.anchors --hidden 2"
     assert found.rows == [{"order": "i j", "cycles": 12_345, "part": None, "share": 0.3333}]
 
 
@@ -110,35 +94,6 @@ def test_compile_time_of_each_model_and_level() -> None:
     assert all(row["ms"] > 0 and row["nodes"] > 0 for row in found.values())
 
 
-def test_design_space_of_graphsage() -> None:
-    """Table 4 of the paper has 3.9e7 and 1.1e3."""
-    found = by(list(design_space.rows(["graphsage"])), "model", "fusion")["graphsage", "full"]
-    assert found["any order"] == 39_916_800
-    assert found["constrained"] == 1_134
-
-
-def test_design_space_shrinks_with_each_constraint() -> None:
-    for row in design_space.rows(["gpt3_block"]):
-        assert row["any order"] > row["stored"] >= row["constrained"] > 0
-        if row["fusion"] == "full":
-            assert row["stored"] > row["constrained"]
-
-
-def test_fusion_levels() -> None:
-    """Partial fusion is best; in one region the first layer is computed once for each edge of the second."""
-    found = by(list(fusion_levels.rows(["gcn"], 20, 0.1)), "model", "fusion")
-    assert len(found) == 10
-    for label in ("gcn", "gcn, 20 nodes"):
-        names = ("none", "partial", "one region", "by columns")
-        none, partial, full, across = (found[label, name] for name in names)
-        assert found[label, "full"]["cycles"] == partial["cycles"]
-        assert none["speed-up"] == 1
-        assert partial["speed-up"] > 1.3
-        assert full["speed-up"] < 1
-        assert none["operations"] == partial["operations"] == across["operations"] < full["operations"]
-        assert partial["bytes to unfused"] < 0.8
-
-
 def test_deeper_channels_hide_the_latency_of_a_memory() -> None:
     found = by(list(off_chip_memory.rows(["ddr4"], 20, 0.1, 40, "")), "program", "memory")
     assert len(found) == 5 * 4
@@ -148,14 +103,6 @@ def test_deeper_channels_hide_the_latency_of_a_memory() -> None:
         )
         assert chip["cycles"] < sized["cycles"] < 1.2 * chip["cycles"] < as_deep["cycles"]
         assert chip["room"] == as_deep["room"] < sized["room"]
-
-
-def test_weights_stored_by_inputs_make_full_fusion_pay() -> None:
-    found = by(list(fusion_levels.rows(["sae"], 0, 0.0)), "fusion")
-    assert found[("one region",)]["speed-up"] < 0.1
-    assert found[("full",)]["speed-up"] > 1
-    assert found[("by inputs",)]["speed-up"] > 1.5
-    assert found[("by inputs",)]["operations to unfused"] == 1
 
 
 def test_every_program_is_a_schedule_of_a_model() -> None:
@@ -171,40 +118,6 @@ def test_every_program_is_a_schedule_of_a_model() -> None:
     assert seen == {path.stem for path in PROGRAMS.glob("*_by_*.ein")}
 
 
-def test_iteration_spaces() -> None:
-    found = by(list(iteration_spaces.rows([60], 0.1, 8, 4)), "schedule")
-    cycles = {schedule: row["cycles"] for (schedule,), row in found.items()}
-    assert len(cycles) == 6
-    assert min(cycles, key=cycles.__getitem__) == "fused, factored"
-    assert cycles["one expression, factored"] < cycles["one expression, global"]
-    # A global iteration space multiplies by the weights before it adds the neighbours up.
-    operations = {schedule: row["operations"] for (schedule,), row in found.items()}
-    assert operations["unfused"] == operations["fused, factored"] < operations["fused, global"]
-
-
-def test_order_sweep() -> None:
-    found = order_sweep.normalised(list(order_sweep.rows(4, 4)))
-    assert len(by(found, "order")) == 24
-    assert all(row["A X W"] for row in found)
-    worst, best = order_sweep.extremes(found, "A X W")
-    assert worst > 5 * best
-    assert max(row["A X W, of worst"] for row in found) == 1
-    # The compiler finds the better brackets, but for three orders in which they depend on the zeros.
-    assert best == min(order_sweep.extremes(found, form)[1] for form in order_sweep.FORMS)
-    for row in found:
-        two_statements = min(row[form] for form in order_sweep.FORMS if row[form] and form != "A X W")
-        assert row["A X W"] <= 1.4 * two_statements
-
-
-def test_sparsity_sweep() -> None:
-    found = by(list(sparsity_sweep.rows(40, 4, [0.8, 0.95], full_from=0.9)), "pattern", "sparsity")
-    assert len(found) == 6
-    for (_, sparsity), row in found.items():
-        assert row["partial, speed-up"] > 1.2
-        assert (row["full, cycles"] is None) == (sparsity < 0.9)
-    assert found["uniform", 0.8]["edges"] > found["uniform", 0.95]["edges"]
-
-
 def test_a_wrong_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*args: Any, **options: Any) -> Iterator[Outcome]:
         for outcome in compare(*args, **options):
@@ -218,9 +131,8 @@ def test_a_wrong_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_impossible_schedule_has_no_measure() -> None:
-    order = ("j", "k", "l", "i")
-    product = order_sweep.nested_product(order_sweep.FORMS["(A X) W"], order, order_sweep.operands(4, 4))
-    assert measure(product, Schedule(fuse="partial", order=order)) is None
+    product = bind_program("spmm", ["random:size=4"])
+    assert measure(product, Schedule(order={"T": ("j", "i", "k")})) is None
 
 
 def test_designs_of_types_that_lack_an_operation_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -280,15 +192,6 @@ def test_no_fused_region_loses() -> None:
     assert found["gcn"]["one region"] > 2 * found["gcn"]["unfused"]
 
 
-def test_split_lanes() -> None:
-    (row,) = split_lanes.rows([("small", split_lanes.small())], (4,), (4,))
-    assert row["cycles"] <= 1.1 * row["dealt"]
-    assert row["faster"] == row["cycles"] / row["of split"]
-    assert row["of order"] < row["dealt"]
-    assert row["even"] <= row["cells"]
-    assert row["had"] > 0
-
-
 def test_ranges_of_rows() -> None:
     small = bind_program("spmv", ["random:size=64,density=0.2"])
     found = by(list(row_ranges.rows([("small", small)], (4,))), "lanes", "rows")
@@ -297,15 +200,3 @@ def test_ranges_of_rows() -> None:
     assert 3.5 < turns["times"] < ranges["times"] < 4
     assert ranges["block_rams"] < turns["block_rams"]
     assert ranges["hbm2"] > ranges["cycles"]
-
-
-def test_lanes() -> None:
-    chosen = [case for case in lanes.cases(None, 32) if not case[0].startswith("sddmm")]
-    found = by(list(lanes.rows(chosen, ("i=4",), (2,))), "program", "lanes")
-    programs = {program for program, _ in found}
-    assert programs == {"spmm, generated", "attention, 32"}
-    for program in programs:
-        assert found[program, "1"]["speed-up"] == 1
-        assert 2 < found[program, "i=4"]["speed-up"] <= found[program, "i=4"]["even"] <= 4
-        assert found[program, "i=4"]["alone"] <= found[program, "i=4"]["cycles"]
-    assert found["attention, 32", "i=2+j=2"]["speed-up"] > 2

@@ -11,6 +11,7 @@ from benchmarks import result_files
 from benchmarks.result_files import ResultFile, names, parse, read, update
 from docs import tables
 from docs.tables import Columns, Counts, Pivot, Summary, View, below, one_of
+from samhw.app.report import result_file
 from samhw.errors import InputError
 
 DOCS = Path(tables.__file__).parent
@@ -19,7 +20,7 @@ MADE = ("results.md", "findings.md")
 
 GOOD = {
     "title": "t",
-    "command": "python -m benchmarks.design_space mlp",
+    "command": "python -m benchmarks.compile_time mlp --repeats 1",
     "commit": "0123abcd",
     "machine": None,
     "date": "2026-11-29",
@@ -191,17 +192,20 @@ def test_update_measures_by_the_command_of_the_file(folder: Path, monkeypatch: p
     assert new == read("some")
     assert (new.title, new.command) == (old.title, old.command)
     assert {row["model"] for row in new.rows} == {"mlp"}
-    assert [row["fusion"] for row in new.rows] == ["partial", "full"]
+    assert [row["fusion"] for row in new.rows] == ["none", "partial", "full"]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"command": "samhw compare gcn"}, "comes from 'samhw compare gcn', which is no benchmark"),
-        ({"command": "SOME_DATA=FOLDER python -m benchmarks.lanes"}, "set SOME_DATA, which the command"),
+        (
+            {"command": "SOME_DATA=FOLDER python -m benchmarks.lanes_speed"},
+            "set SOME_DATA, which the command",
+        ),
         ({"command": "python -m benchmarks.area DESIGN"}, "comes from several runs of .* for each DESIGN"),
         pytest.param(
-            {"command": "python -m benchmarks.design_space none"},
+            {"command": "python -m benchmarks.compile_time none"},
             r"failed \(exit code 1\), so some.json stays",
             marks=pytest.mark.slow,
         ),
@@ -223,7 +227,7 @@ def test_update_refuses(
 
 
 def test_update_needs_a_state_with_a_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result_files, "_git", lambda *words: " M samhw/errors.py")
+    monkeypatch.setattr(result_file, "_git", lambda *words: " M samhw/errors.py")
     written(folder)
     with pytest.raises(InputError, match="commit what you changed in samhw and benchmarks first"):
         update("some")

@@ -4,8 +4,7 @@ docs/data.md has the sizes with their sources, and what of them is not known her
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +12,13 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.tensors.generate import (
     bigbird_mask,
+    block_diagonal_graph,
     longformer_mask,
     pixelfly_mask,
     power_law_graph,
     pruned_weights,
     random_tensor,
+    uniform_graph,
 )
 from samhw.tensors.tensor import Tensor
 from samhw.tensors.voxels import kernel_map
@@ -39,6 +40,13 @@ class _Graph:
     density: float = 1.0
     """Of the features."""
     symmetric: bool = True
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    make: Callable[..., Tensor]
+    nodes: int = 500
+    density: float = 0.02
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,9 @@ class _Text:
 
 @dataclass(frozen=True)
 class _Attention:
-    make: Callable[[], Tensor]
+    make: Callable[[int, int], Tensor]
+    length: int = 4_096
+    block: int = 16
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,9 @@ class _Image:
     side: int
 
 
-_SETS: dict[str, _Graph | _Relations | _Weights | _Voxels | _Text | _Attention | _Image] = {
+_Set = _Graph | _Pattern | _Relations | _Weights | _Voxels | _Text | _Attention | _Image
+
+_SETS: dict[str, _Set] = {
     "cora": _Graph(2_708, 10_556, 1_433, _WORDS),
     "cora_ml": _Graph(2_995, 16_316, 2_879, _WORDS),
     "dblp": _Graph(17_716, 105_734, 1_639, _WORDS),
@@ -97,18 +109,21 @@ _SETS: dict[str, _Graph | _Relations | _Weights | _Voxels | _Text | _Attention |
     "bert-blocks": _Weights(768, 768, 0.07, 32),
     "shell": _Voxels(20),
     "imdb": _Text(1_024, 64),
-    "longformer": _Attention(partial(longformer_mask, 4_096, 16, window=16)),
-    "pixelfly": _Attention(partial(pixelfly_mask, 4_096, 16)),
+    "longformer": _Attention(lambda length, block: longformer_mask(length, block, window=16)),
+    "pixelfly": _Attention(pixelfly_mask),
     "imagenet": _Image(224),
     "nih": _Image(1_024),
     "luna16": _Image(512),
+    "uniform": _Pattern(uniform_graph),
+    "power-law": _Pattern(power_law_graph),
+    "block-diagonal": _Pattern(block_diagonal_graph),
 }
 
 STAND_INS = tuple(_SETS)
 """The names of the sets."""
 
 
-def stand_in(name: str, *, seed: int = 0) -> dict[str, Tensor]:
+def stand_in(name: str, *, seed: int = 0, **sizes: str) -> dict[str, Tensor]:
     """Random data in the place of a data set: its ``adjacency`` and ``features``, ``weights``, a ``mask`` or
     an ``input``.
 
@@ -117,18 +132,25 @@ def stand_in(name: str, *, seed: int = 0) -> dict[str, Tensor]:
     relation, and so have voxels, whose first mode are the offsets of a kernel. Masks are BigBird's, and those
     of SparseTIR's attention, which have nothing random.
 
+    Parameters
+    ----------
+    sizes
+        Those that differ from the set's, as texts: ``nodes="200"``.
+
     Raises
     ------
     InputError
-        When there is no set of this name.
+        When there is no set of this name, or it has no such size.
     """
-    match _SETS.get(name):
+    match _sized(name, sizes):
         case _Graph(nodes, edges, features, density, symmetric):
             graph = power_law_graph(nodes, edges / nodes**2, seed=seed, skew=_SKEW, symmetric=symmetric)
             if density < 1:
                 words = random_tensor((nodes, features), "csr", seed=seed + 1, density=density, low=1, high=1)
                 return {"adjacency": graph, "features": words}
             return {"adjacency": graph, "features": _normal((nodes, features), seed + 1)}
+        case _Pattern(make_graph, nodes, density):
+            return {"adjacency": make_graph(nodes, density, seed=seed)}
         case _Relations(nodes, edges, types):
             return {"adjacency": _typed_graph(nodes, edges, types, seed)}
         case _Weights(outputs, inputs, density, side):
@@ -138,11 +160,30 @@ def stand_in(name: str, *, seed: int = 0) -> dict[str, Tensor]:
             return {"adjacency": kernel_map(_shell(radius)).matrix}
         case _Text(length, block):
             return {"mask": bigbird_mask(length, block, seed=seed, random_blocks=3)}
-        case _Attention(make):
-            return {"mask": make()}
+        case _Attention(make, length, block):
+            return {"mask": make(length, block)}
         case _Image(side):
             return {"input": _normal((side, side), seed)}
-    raise InputError(f"there is no stand-in for a data set {name!r}: use {', '.join(STAND_INS)}")
+
+
+def _sized(name: str, sizes: dict[str, str]) -> _Set:
+    """A set with other sizes."""
+    if name not in _SETS:
+        raise InputError(f"there is no stand-in for a data set {name!r}: use {', '.join(STAND_INS)}")
+    found = _SETS[name]
+    kinds = {one.name: type(getattr(found, one.name)) for one in fields(found)}
+    kinds = {key: kind for key, kind in kinds.items() if kind in (int, float)}
+    changed: dict[str, int | float] = {}
+    for key, text in sizes.items():
+        if key not in kinds:
+            raise InputError(f"'{key}' is no size of {name}: use seed, {', '.join(kinds)}")
+        try:
+            changed[key] = kinds[key](text)
+        except ValueError:
+            changed[key] = 0
+        if not 0 < changed[key] < 1 << 40:
+            raise InputError(f"'{text}' is no {key} of {name}: use a number greater than zero")
+    return replace(found, **changed)  # type: ignore[arg-type]
 
 
 def _typed_graph(nodes: int, edges: int, types: int, seed: int) -> Tensor:

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from samhw.app.cli import main
 from samhw.app.cli.numbers import load_arch
 from samhw.app.sweep import read_description
-from samhw.app.sweep.run_sweep import Journal
+from samhw.app.sweep.journal import Journal
 from samhw.app.workload import SavedDesign
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError

@@ -67,7 +67,7 @@ def test_results_are_what_nothing_but_earlier_steps_reads() -> None:
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_start_belongs_to_no_region(first: int) -> None:
-    """What stands beside it in `fuse` is computed as ever."""
+    """What stands beside it in `fuse` is computed as if it stood alone."""
     block = "scan t {\n  H[t, h] = H[t - 1, h] + X[t, h]\n}\n"
     lines = ["H[-1, h] = I[h]", "T[t, h] = H[t, h] * 2"]
     fused = "fuse {\n  " + "\n  ".join([lines[first], lines[1 - first]]) + "\n}"

@@ -19,8 +19,9 @@ from click.testing import CliRunner
 from samhw.app import sweep as package
 from samhw.app.cli import main
 from samhw.app.sweep import Configuration, State, product, read_description, sweep, workers
+from samhw.app.sweep.journal import Journal
 from samhw.app.sweep.outcome import Outcome, outcome
-from samhw.app.sweep.run_sweep import Journal, journal_of
+from samhw.app.sweep.run_sweep import journal_of
 from samhw.app.sweep.sweep_table import write_table
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, RunError
@@ -44,7 +45,9 @@ def entries(output: Path) -> list[str]:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Configurations are measured in this process, where it does not matter who does."""
 
-    def run_here(tasks: Sequence[workers.Task], jobs: int | None) -> Generator[tuple[str, Outcome]]:
+    def run_here(
+        tasks: Sequence[tuple[str, Configuration]], jobs: int | None, work: workers.TaskKind
+    ) -> Generator[tuple[str, Outcome]]:
         yield from ((key, outcome(configuration)) for key, configuration in tasks)
 
     monkeypatch.setattr(package.run_sweep, "run_locally", run_here)
@@ -296,7 +299,7 @@ def test_a_torn_last_line_is_measured_again(tmp_path: Path) -> None:
 def test_a_line_is_on_the_disk_at_once(tmp_path: Path) -> None:
     path = tmp_path / "r.csv.journal"
     with Journal(path) as journal:
-        journal.append("key", Configuration("spmv"), {"status": "right"})
+        journal.append("key", Configuration("spmv").to_json(), {"status": "right"})
         assert json.loads(path.read_text())["outcome"] == {"status": "right"}
 
 
@@ -421,7 +424,7 @@ def test_parquet(tmp_path: Path) -> None:
     table = parquet.read_table(output)
     types = {name: str(kind) for name, kind in zip(table.schema.names, table.schema.types, strict=True)}
     assert types["cycles"] == types["depth"] == types["arch.slack"] == "int64"
-    assert types["seconds"] == "double"
+    assert types["energy_pj"] == "double"
     assert types["checked"] == "bool"
     assert types["error"] == "string"
     spmv, gat = table.to_pylist()
@@ -503,7 +506,7 @@ def test_a_wrong_result_is_an_exit_code(tmp_path: Path) -> None:
     configuration = Configuration("spmv", SMALL)
     output = tmp_path / "r.csv"
     with Journal(journal_of(output)) as journal:
-        journal.append(configuration.key(), configuration, {"status": "wrong", "checked": False})
+        journal.append(configuration.key(), configuration.to_json(), {"status": "wrong", "checked": False})
     result = CliRunner().invoke(main, ["sweep", "spmv", "--data", SMALL, "-o", str(output)])
     assert result.exit_code == 1
     assert "1 wrong" in result.output

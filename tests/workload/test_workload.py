@@ -159,8 +159,26 @@ def test_stand_ins_are_bound_like_files() -> None:
     for name, data in (("gcn", "synthetic:imdb"), ("sae", "synthetic:cora"), ("gcn", "synthetic:x")):
         with pytest.raises(InputError, match=r"reads no|no stand-in"):
             make_model_workload(name, [data])
-    with pytest.raises(InputError, match=r"'n=3' is no option of a stand-in; the only one is seed=N\."):
-        make_workload(load_kernel("spmm"), ["synthetic:cora,n=3"])
+    tensors = make_workload(load_kernel("spmm"), ["synthetic:uniform,nodes=40,density=0.25,seed=1"]).tensors
+    assert (tensors["A"].shape, tensors["A"].nnz) == ((40, 40), 400)
+    tensors = make_model_workload("bigbird_attention", ["synthetic:imdb,length=64,block=4"]).tensors
+    assert tensors["M"].shape == (64, 64)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ("n=3", r"'n' is no size of cora: use seed, nodes, edges, features, density"),
+        ("nodes=0", "'0' is no nodes of cora: use a number greater than zero"),
+        ("nodes=1.5", r"'1\.5' is no nodes of cora"),
+        ("seed=x", "'x' is no seed"),
+        ("nodes", "'nodes' is no option of a stand-in; write seed=1, once each"),
+        ("seed=1,seed=2", "'seed=2' is no option"),
+    ],
+)
+def test_bad_sizes_of_stand_ins(sizes: str, message: str) -> None:
+    with pytest.raises(InputError, match=f"^--data synthetic:cora,{sizes}: {message}"):
+        make_workload(load_kernel("spmm"), [f"synthetic:cora,{sizes}"])
 
 
 def test_an_extent_that_nothing_fixes() -> None:

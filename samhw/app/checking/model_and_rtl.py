@@ -146,7 +146,7 @@ def _checked(workload: Workload) -> Workload:
     """The workload without its oracle, which has been asked: another process does not have what it needs."""
     if workload.oracle is not None:
         workload.oracle()
-    return replace(workload, oracle=None)
+    return replace(workload, oracle=None, judges={})
 
 
 def _gather(

@@ -44,6 +44,8 @@ COMMANDS = {
         "Print what Vitis HLS reports of the project in DIRECTORY beside what was expected of it."
     ),
     "kernels": "The built-in programs, a line each: kernels, cascades, sequences, then models.",
+    "merge": "Put the journals of a sweep's shards together, into one table.",
+    "papers": "Measure the figures of papers, beside the papers' own numbers.",
     "run": "Run PROGRAM on data and check the result.",
     "sweep": (
         "Simulate every combination of programs, data, schedules and hardware parameters, into one table."

@@ -44,7 +44,7 @@ from samhw.app.report.region_report import RegionReport
 from samhw.app.report.run_report import BesideCpu, RunReport, run_report
 from samhw.app.report.run_statistics import node_grid, port_grid
 from samhw.app.report.time import beside, say_clock, say_time
-from samhw.app.workload import Workload
+from samhw.app.workload import JUDGES, Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
@@ -130,10 +130,20 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
 )
 @click.option("--window", metavar="A:B", help="Trace only the cycles from A to before B.")
 @click.option(
-    "--check/--no-check",
-    "compare_with_numpy",
-    default=True,
-    help="Compare the results with NumPy's, which may take longer than the run.",
+    "--check",
+    "judge",
+    type=click.Choice(JUDGES),
+    is_flag=False,
+    flag_value=JUDGES[0],
+    default=JUDGES[0],
+    show_default=True,
+    help="What a network in ONNX is compared with besides NumPy.",
+)
+@click.option(
+    "--no-check",
+    "unchecked",
+    is_flag=True,
+    help="Compare the results with nothing: that may take longer than the run.",
 )
 @memory_option
 @click.option("--memory-log", type=OUTPUT, help="Write when the memory accepted and answered requests.")
@@ -167,7 +177,8 @@ def run(
     clock: float | None,
     regions: str | None,
     host: str | None,
-    compare_with_numpy: bool,
+    judge: str,
+    unchecked: bool,
     board: dict[str, object],
 ) -> None:
     """Run PROGRAM on data and check the result.
@@ -187,7 +198,7 @@ def run(
         )
     if memory_log and not placed:
         raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
-    workload = options.workload(program, data)
+    workload = options.workload(program, data).judged_by(judge)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     with phase("compiling"):
         job = options.job(workload, backend.arch, placed)
@@ -204,7 +215,7 @@ def run(
     if trace:
         write_trace(Path(trace), runs[0])
     checks = []
-    if compare_with_numpy:
+    if not unchecked:
         with phase("checking"):
             checks = [check(workload, compiled, result.outputs) for result in runs]
     asked, typed = options.schedule, command_line()

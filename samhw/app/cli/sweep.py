@@ -16,13 +16,13 @@ from samhw.app.cli.options import complete_programs, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.progress import line, warn_before
 from samhw.app.cli.schedules import compared, comparing_options
-from samhw.app.sweep import Configuration, Row, State, product, read_description
+from samhw.app.sweep import Configuration, Row, Shard, State, journal_of, product, read_description
 from samhw.app.sweep import sweep as run
 from samhw.app.workload import bind_program
 from samhw.choices.schedule import CHOICES
 from samhw.errors import InputError, SamhwError
 
-__all__ = ["sweep"]
+__all__ = ["ended", "sweep"]
 
 _NAMES = {one.name: one for one in CHOICES}
 
@@ -56,6 +56,7 @@ _NAMES = {one.name: one for one in CHOICES}
 )
 @click.option("--jobs", type=int, help="Processes; by default one for each processor.")
 @click.option("--scheduler", metavar="ADDRESS", help="Measure on the cluster of a Dask scheduler.")
+@click.option("--shard", metavar="N/COUNT", help="Measure one part, as 3/64; 'samhw merge' joins them.")
 @plot_option("Draw cycles against bytes, with their Pareto front")
 @report_option
 @click.option(
@@ -68,6 +69,7 @@ def sweep(
     output: str,
     jobs: int | None,
     scheduler: str | None,
+    shard: str | None,
     settings: Sequence[str],
     plot: str | None,
     report: str | None,
@@ -81,6 +83,9 @@ def sweep(
     """
     if scheduler and jobs is not None:
         raise InputError("--jobs is for this machine, and --scheduler for a cluster; give one of them.")
+    part = None if shard is None else Shard.parse(shard)
+    if part and (plot or report):
+        raise InputError("A shard has no table to draw; leave out --plot and --report, and merge it.")
     described = any(program.endswith(".toml") for program in programs)
     if described:
         if len(programs) > 1 or settings or any(value not in (None, ()) for value in axes.values()):
@@ -100,10 +105,20 @@ def sweep(
                     state.done, state.total, f"{state.reused} from the journal" if state.reused else ""
                 )
 
-        rows = run(configurations, Path(output), jobs=jobs, scheduler=scheduler, progress=progress)
+        rows = run(
+            configurations, Path(output), jobs=jobs, scheduler=scheduler, shard=part, progress=progress
+        )
+    ended(rows, str(journal_of(Path(output), part)) if part else output, draw)
+
+
+def ended(
+    rows: Sequence[Row], output: str, draw: Callable[[Sequence[Row]], None] = lambda rows: None
+) -> None:
+    """Says what became of all configurations, and draws them; exit code 1 if a result is wrong or a process
+    died."""
     counts = Counter(row["status"] for row in rows)
     found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
-    click.echo(f"{len(rows)} configurations: {found}; {output}")
+    click.echo(f"{len(rows)} configurations: {found or 'none in this shard'}; {output}")
     draw(rows)
     if counts["wrong"] or counts["crashed"]:
         sys.exit(1)

@@ -85,7 +85,9 @@ class NetworkDesign(ImportedDesign[dict[str, Array], ImportedModel]):
 
     def _import(self, arguments: dict[str, Array]) -> ImportedModel:
         chosen = self._choices
-        made = import_model(self.model, arguments, sparsify=chosen.sparsify, unroll=chosen.unroll)
+        made = import_model(
+            self.model, arguments, value=chosen.value, sparsify=chosen.sparsify, unroll=chosen.unroll
+        )
         program = replace(with_formats(made.program, chosen.formats), value=asked_type(made.element))
         return replace(made, program=program)
 

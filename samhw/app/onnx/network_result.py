@@ -6,8 +6,9 @@ from functools import cached_property
 
 from samhw.app.api.imported_design import ImportedResult
 from samhw.app.checking import Check
+from samhw.app.workload import JUDGES
 from samhw.app.workload.agreement import differences
-from samhw.app.workload.onnx_model import JUDGES, difference, judged
+from samhw.app.workload.onnx_model import difference, judged
 from samhw.errors import InputError, shown
 from samhw.importers.onnx import Array, ImportedModel
 

@@ -6,7 +6,24 @@ measures those that its journal does not have yet, and writes a table of all.
 
 from samhw.app.sweep.configuration import Configuration
 from samhw.app.sweep.description import product, read_description
-from samhw.app.sweep.run_sweep import State, sweep
-from samhw.app.sweep.sweep_table import Row
+from samhw.app.sweep.journal import Journal
+from samhw.app.sweep.run_sweep import State, journal_of, measure_all, row_of, sweep
+from samhw.app.sweep.shards import MergedShards, Shard, merge
+from samhw.app.sweep.sweep_table import Row, write_table
 
-__all__ = ["Configuration", "Row", "State", "product", "read_description", "sweep"]
+__all__ = [
+    "Configuration",
+    "Journal",
+    "MergedShards",
+    "Row",
+    "Shard",
+    "State",
+    "journal_of",
+    "measure_all",
+    "merge",
+    "product",
+    "read_description",
+    "row_of",
+    "sweep",
+    "write_table",
+]

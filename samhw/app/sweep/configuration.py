@@ -83,6 +83,16 @@ class Configuration:
         """Each `--data` by itself."""
         return tuple(self.data.split("+"))
 
+    def __str__(self) -> str:
+        """In the words of a message: what differs from the defaults."""
+        usual = Configuration(self.program).columns()
+        said = [
+            f"{name}={value}"
+            for name, value in self.columns().items()
+            if name != "program" and value != usual.get(name)
+        ]
+        return f"'{self.program} {' '.join(said)}'".replace(" '", "'")
+
     def columns(self) -> dict[str, Any]:
         """What the table says of the configuration: a column for each field, those of the schedule among
         them, for each region's order, each format and each setting."""
@@ -227,12 +237,18 @@ def _file_digest(path: Path, size: int, modified: int) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
+_SHOWN = ("app/cli", "app/papers", "app/report")
+"""The folders from which no result follows."""
+
+
 @cache
 def version_digest() -> str:
-    """A hash of samhw's version and sources. A list of those that results follow from would grow old."""
+    """A hash of samhw's version and sources, but for those that only show results. A list of those that
+    results follow from would grow old."""
     package = Path(__file__).parents[2]
     whole = sha256(samhw.__version__.encode())
     for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".ein"):
+        is_shown = path.relative_to(package).as_posix().startswith(_SHOWN)
+        if path.suffix in (".py", ".ein") and not is_shown:
             whole.update(path.read_bytes())
     return whole.hexdigest()

@@ -31,6 +31,7 @@ AGAIN = ("crashed",)
 _KINDS: dict[str, object] = {
     **{field.name: field.type for field in fields(Measure)},
     **dict.fromkeys(("status", "error", "value", "data"), str),
+    "figures": dict,  # Of what is measured otherwise.
 }
 
 

@@ -1,108 +1,20 @@
-"""A sweep: what the journal lacks is measured, and a table of everything is written. The journal has a line
-of JSON for each finished configuration, which no crash takes back."""
+"""A sweep: what the journal lacks is measured, and a table of everything is written."""
 
-import fcntl
-import json
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 import samhw
 from samhw.app.sweep.configuration import Configuration
-from samhw.app.sweep.outcome import AGAIN, Outcome, is_outcome
+from samhw.app.sweep.journal import Journal
+from samhw.app.sweep.outcome import AGAIN, Outcome
+from samhw.app.sweep.shards import Shard
 from samhw.app.sweep.sweep_table import Row, check_suffix, write_table
-from samhw.app.sweep.workers import run_locally, run_on_cluster
-from samhw.errors import InputError, InterruptedWorkError, RunError
-from samhw.files import reason
+from samhw.app.sweep.workers import CONFIGURATIONS, Task, TaskKind, run_locally, run_on_cluster
+from samhw.errors import InputError, InterruptedWorkError
 
-__all__ = ["Journal", "State", "journal_of", "sweep"]
-
-
-class Journal:
-    """An open journal, which no other process can have open at the same time.
-
-    Attributes:
-        outcomes: by key, the latest one of each configuration.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """Opens a journal, or begins one.
-
-        A last line that was being written when a process was killed is cut off.
-
-        Raises:
-            InputError: for a file that cannot be written, is open in another process, or is no journal.
-        """
-        self.outcomes: dict[str, Outcome] = {}
-        self._path = path
-        try:
-            self._file = path.open("a+b")
-        except OSError as error:
-            raise InputError(f"Cannot write {path} ({error.strerror}); choose another place.") from None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            raise InputError(
-                f"Another sweep is writing to {path}; wait for it, or choose another output."
-            ) from None
-        try:
-            self._read()
-        except BaseException:
-            self._file.close()
-            raise
-
-    def _read(self) -> None:
-        self._file.seek(0)
-        whole = 0
-        for number, line in enumerate(self._file, 1):
-            if not line.endswith(b"\n"):
-                break
-            try:
-                entry = json.loads(line)
-                key, found = entry["key"], entry["outcome"]
-            except (ValueError, KeyError, TypeError, RecursionError):
-                key, found = None, None
-            if not (isinstance(key, str) and is_outcome(found)):
-                raise InputError(
-                    f"Line {number} of the journal {self._path} is damaged; delete the line, or the file to "
-                    "measure everything again."
-                ) from None
-            self.outcomes[key] = found
-            whole += len(line)
-        self._file.truncate(whole)
-
-    def append(self, key: str, configuration: Configuration, outcome: Outcome) -> None:
-        """Notes an outcome; when this returns, it is on the disk."""
-        self.outcomes[key] = outcome
-        entry = {"key": key, "configuration": configuration.to_json(), "outcome": outcome}
-        try:
-            # Not into the buffer, which would be written once more when the file is closed.
-            _write(self._file.fileno(), json.dumps(entry).encode() + b"\n")
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise RunError(
-                f"Cannot write {self._path} ({reason(error)}); make room, and the same command goes on from "
-                "there."
-            ) from None
-
-    def __enter__(self) -> "Journal":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self.outcomes:  # Nothing came of it.
-            self._path.unlink()
-        self._file.close()
-
-
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
+__all__ = ["State", "journal_of", "measure_all", "row_of", "sweep"]
 
 
 class State(NamedTuple):
@@ -115,9 +27,55 @@ class State(NamedTuple):
     """Those that were in the journal."""
 
 
-def journal_of(output: Path) -> Path:
-    """The journal of a table, beside it."""
-    return output.with_name(f"{output.name}.journal")
+def journal_of(output: Path, shard: Shard | None = None) -> Path:
+    """The journal of a table, or of a part of it, beside it."""
+    part = "" if shard is None else f".{shard.number}-of-{shard.count}"
+    return output.with_name(f"{output.name}{part}.journal")
+
+
+def measure_all(
+    tasks: Mapping[str, Task],
+    journal: Journal,
+    work: TaskKind,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[State], None] | None = None,
+) -> None:
+    """Measures the tasks that a journal lacks, each of which is noted in it at once.
+
+    Args:
+        tasks: by key.
+        work: what is done to each.
+        jobs, scheduler, progress: as for `sweep`.
+
+    Raises:
+        InputError: as `run_on_cluster` does.
+        InterruptedWorkError: after Ctrl-C.
+    """
+    if jobs is not None and jobs < 1:
+        raise InputError(f"A sweep cannot have {jobs} processes; give at least 1.")
+    left = [
+        (key, task)
+        for key, task in tasks.items()
+        if key not in journal.outcomes or journal.outcomes[key]["status"] in AGAIN
+    ]
+    done = reused = len(tasks) - len(left)
+    if progress:
+        progress(State(done, len(tasks), reused))
+    found = run_on_cluster(left, scheduler, work) if scheduler and left else run_locally(left, jobs, work)
+    try:
+        with closing(found):
+            for key, outcome in found:
+                journal.append(key, tasks[key].to_json(), outcome)
+                done += 1
+                if progress:
+                    progress(State(done, len(tasks), reused))
+    except KeyboardInterrupt:
+        raise InterruptedWorkError(
+            f"The sweep was interrupted with {done} of {len(tasks)} configurations done; the same command "
+            "goes on from there."
+        ) from None
 
 
 def sweep(
@@ -126,6 +84,7 @@ def sweep(
     *,
     jobs: int | None = None,
     scheduler: str | None = None,
+    shard: Shard | None = None,
     progress: Callable[[State], None] | None = None,
 ) -> list[Row]:
     """Measures configurations and writes a table of them.
@@ -137,6 +96,8 @@ def sweep(
         output: the table, `.csv` or `.parquet`.
         jobs: processes on this machine; by default one for each processor.
         scheduler: address of a Dask scheduler, such as `tcp://host:8786`, whose workers measure instead.
+        shard: the part to measure, whose journal `merge` joins with those of the others; then no table is
+            written.
         progress: is told how far the sweep is, first of all and after each configuration.
 
     Returns:
@@ -147,42 +108,27 @@ def sweep(
         InterruptedWorkError: after Ctrl-C, with the table of all that was finished.
     """
     check_suffix(output)
-    if jobs is not None and jobs < 1:
-        raise InputError(f"A sweep cannot have {jobs} processes; give at least 1.")
     keyed = [(configuration.key(), configuration) for configuration in configurations]
     # Those whose results are equal by definition, such as with a setting that is the default, run once.
-    keys = dict(keyed)
-    with Journal(journal_of(output)) as journal:
+    tasks = dict(keyed)
+    if shard is not None:
+        tasks = shard.of(tasks)
+    head = None if shard is None else shard.head(keyed)
+    with Journal(journal_of(output, shard), head) as journal:
 
         def rows() -> list[Row]:
-            return [_row(key, c, journal) for key, c in keyed if key in journal.outcomes]
+            found = journal.outcomes
+            return [row_of(key, one, found[key]) for key, one in keyed if key in tasks and key in found]
 
-        tasks = [
-            (key, configuration)
-            for key, configuration in keys.items()
-            if key not in journal.outcomes or journal.outcomes[key]["status"] in AGAIN
-        ]
-        done = reused = len(keys) - len(tasks)
-        if progress:
-            progress(State(done, len(keys), reused))
-        outcomes = run_on_cluster(tasks, scheduler) if scheduler and tasks else run_locally(tasks, jobs)
         try:
-            with closing(outcomes):
-                for key, outcome in outcomes:
-                    journal.append(key, keys[key], outcome)
-                    done += 1
-                    if progress:
-                        progress(State(done, len(keys), reused))
-        except KeyboardInterrupt:
-            raise InterruptedWorkError(
-                f"The sweep was interrupted with {len(rows())} of {len(keyed)} configurations done; the same "
-                "command goes on from there."
-            ) from None
+            measure_all(tasks, journal, CONFIGURATIONS, jobs=jobs, scheduler=scheduler, progress=progress)
         finally:
-            if found := rows():
+            if shard is None and (found := rows()):
                 write_table(output, found)
-        return found
+        return rows()
 
 
-def _row(key: str, configuration: Configuration, journal: Journal) -> Row:
-    return {**configuration.columns(), **journal.outcomes[key], "samhw": samhw.__version__, "key": key}
+def row_of(key: str, configuration: Configuration, outcome: Outcome) -> Row:
+    """The row of a configuration. It has nothing that differs from run to run, such as seconds."""
+    figures = {name: figure for name, figure in outcome.items() if name != "seconds"}
+    return {**configuration.columns(), **figures, "samhw": samhw.__version__, "key": key}

@@ -21,8 +21,11 @@ Row = dict[str, Any]
 
 _TYPES: dict[object, str] = {int: "int64", int | None: "int64", float: "float64", bool: "bool", str: "string"}
 
-_MEASURED = {field.name: _TYPES[field.type] for field in fields(Measure) if field.name != "result"}
-"""The types of the columns of a measure; its result is the `status`."""
+_MEASURED = {
+    field.name: _TYPES[field.type] for field in fields(Measure) if field.name not in ("result", "seconds")
+}
+"""The types of the columns of a measure. Its result is the `status`; its seconds differ from run to run, and
+equal sweeps have equal tables."""
 _FIXED = {
     **{one.name: _TYPES[one.kind] for one in CHOICES if one.kind is not str},
     "depth": "int64",

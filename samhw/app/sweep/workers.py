@@ -14,17 +14,45 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, NamedTuple, Protocol
 
-from samhw.app.sweep.configuration import Configuration, version_digest
-from samhw.app.sweep.outcome import Outcome, crashed, outcome
+from samhw.app.sweep.configuration import version_digest
+from samhw.app.sweep.outcome import Outcome, crashed
 from samhw.errors import InputError, RunError
 
-__all__ = ["run_locally", "run_on_cluster"]
+__all__ = ["CONFIGURATIONS", "Task", "TaskKind", "run_locally", "run_on_cluster"]
 
-Task = tuple[str, Configuration]
+
+class Task(Protocol):
+    """What is measured, such as a `Configuration`."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object, of which `from_json` of its class makes it again."""
+        ...
+
+    def anywhere(self) -> "Task":
+        """The same for a process in another working directory."""
+        ...
+
+
+class TaskKind(NamedTuple):
+    """What is done, by names that another process finds too: `package.module:name`."""
+
+    task: str
+    """The class of the tasks."""
+    measure: str
+    """A function of one, which gives its outcome and raises nothing."""
+
+    def function(self) -> Callable[[Task], Outcome]:
+        """What measures a task."""
+        found: Callable[[Task], Outcome] = resolve_name(self.measure)
+        return found
+
+
+CONFIGURATIONS = TaskKind("samhw.app.sweep.configuration:Configuration", "samhw.app.sweep.outcome:outcome")
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """A process has one core: libraries that would start a thread for each of them are told so."""
@@ -35,17 +63,19 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_locally(tasks: Sequence[Task], jobs: int | None = None) -> Generator[tuple[str, Outcome]]:
+def run_locally(
+    tasks: Sequence[tuple[str, Task]], jobs: int | None = None, work: TaskKind = CONFIGURATIONS
+) -> Generator[tuple[str, Outcome]]:
     """The key and the outcome of each task, as they are finished.
 
     Args:
         jobs: processes; by default one for each processor.
     """
-    waiting: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[tuple[str, Task] | None] = queue.SimpleQueue()
     finished: queue.SimpleQueue[tuple[str, Outcome] | BaseException] = queue.SimpleQueue()
-    workers = [_Worker() for _ in range(min(jobs or processors(), len(tasks)))]
+    workers = [_Worker(work) for _ in range(min(jobs or processors(), len(tasks)))]
 
-    def work(worker: _Worker) -> None:
+    def serve_one(worker: _Worker) -> None:
         try:
             while (task := waiting.get()) is not None:
                 finished.put((task[0], worker.measure(task[1])))
@@ -54,7 +84,7 @@ def run_locally(tasks: Sequence[Task], jobs: int | None = None) -> Generator[tup
 
     for task in [*tasks, *(None for _ in workers)]:
         waiting.put(task)
-    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers]
+    threads = [threading.Thread(target=serve_one, args=(worker,), daemon=True) for worker in workers]
     for thread in threads:
         thread.start()
     try:
@@ -71,18 +101,19 @@ def run_locally(tasks: Sequence[Task], jobs: int | None = None) -> Generator[tup
 class _Worker:
     """A process that measures, started when it is first needed and again when it has died."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: TaskKind) -> None:
+        self._work = work
         self._process: subprocess.Popen[str] | None = None
         self._stopped = False
         self._lock = threading.Lock()
 
-    def measure(self, configuration: Configuration) -> Outcome:
-        """The outcome of a configuration."""
+    def measure(self, task: Task) -> Outcome:
+        """The outcome of a task."""
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(json.dumps(configuration.to_json()) + "\n")
+            process.stdin.write(json.dumps(task.to_json()) + "\n")
             process.stdin.flush()
             answer = process.stdout.readline()
         except OSError:
@@ -106,7 +137,7 @@ class _Worker:
                 raise RuntimeError("the worker was stopped")
             if self._process is None or self._process.poll() is not None:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+                    [sys.executable, "-c", f"from {__name__} import serve; serve{tuple(self._work)!r}"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,
@@ -129,8 +160,9 @@ def _reason(code: int) -> str:
     return f"{name} (out of memory?)" if -code == signal.SIGKILL else name
 
 
-def serve() -> None:
-    """What a worker's process does: for each line of its input, a configuration, a line with its outcome."""
+def serve(task: str, measure: str) -> None:
+    """What a worker's process does: for each line of its input, a task, a line with its outcome."""
+    read_task, outcome = resolve_name(task).from_json, resolve_name(measure)
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def read() -> None:
@@ -142,7 +174,7 @@ def serve() -> None:
     os.dup2(2, 1)  # A user's program may print.
     threading.Thread(target=read, daemon=True).start()
     while True:
-        found = outcome(Configuration.from_json(json.loads(lines.get())))
+        found = outcome(read_task(json.loads(lines.get())))
         answers.write(json.dumps(found) + "\n")
         answers.flush()
 
@@ -152,7 +184,7 @@ PATIENCE = 10
 
 
 def run_on_cluster(
-    tasks: Sequence[tuple[str, Configuration]], address: str
+    tasks: Sequence[tuple[str, Task]], address: str, work: TaskKind = CONFIGURATIONS
 ) -> Generator[tuple[str, Outcome]]:
     """The key and the outcome of each task, as they are finished by the scheduler at an address.
 
@@ -181,8 +213,8 @@ def run_on_cluster(
         with client:
             _check_workers(client.run(version_digest, on_error="return"))
             keys = {
-                client.submit(outcome, configuration.anywhere(), key=f"samhw-{key}"): key
-                for key, configuration in tasks
+                client.submit(work.function(), task.anywhere(), key=f"samhw-{key}"): key
+                for key, task in tasks
             }
             for future in as_completed(list(keys), loop=client.loop):
                 yield keys.pop(future), _result(future)

@@ -4,6 +4,7 @@ A tolerance for a whole array, such as one of its greatest element, is blind to 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from samhw.lang import Program
 from samhw.lang.reference import Bounded, Rounding, difference, evaluate_with_bounds
 from samhw.tensors import Tensor
 
-__all__ = ["SINGLE", "differences", "exactly", "greatest_difference", "in_float64", "parts_of"]
+__all__ = ["SINGLE", "differences", "exactly", "greatest_difference", "in_float64", "in_single", "parts_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -31,6 +32,12 @@ f32 does not have."""
 def in_float64(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Bounded]:
     """The results of a program, with the bounds of float64."""
     return evaluate_with_bounds(program, tensors, _FLOAT64)
+
+
+def in_single(program: Program, tensors: Mapping[str, Tensor]) -> dict[str, Bounded]:
+    """The results of a program in float64, with 16 times the bounds of f32: what is rounded to integers may be
+    off by one where these do not tell which is nearer."""
+    return evaluate_with_bounds(program, tensors, replace(Rounding.floating(19), numbers=2.0**-24))
 
 
 def parts_of(found: Mapping[str, Bounded]) -> list[dict[str, npt.NDArray[np.generic]]]:

@@ -17,14 +17,19 @@ from torch.fx import Interpreter
 
 __all__ = ["ExactIntegers", "is_quantised"]
 
-_LIBRARY = "quantized_decomposed"
+_LIBRARIES = ("quantized_decomposed.", "torchao.")
 
 tree_map, tree_leaves = torch.utils._pytree.tree_map, torch.utils._pytree.tree_leaves
 
 
 def is_quantised(program: ExportedProgram) -> bool:
     """Whether an exported module says of integers what they stand for."""
-    return any(_LIBRARY in str(node.target) for node in program.graph.nodes)
+    names = (_name_of(node.target) for node in program.graph.nodes)
+    return any(name.startswith(_LIBRARIES) or "fake_quant" in name or "_obs_fq_" in name for name in names)
+
+
+def _name_of(target: Any) -> str:
+    return str(getattr(target, "overloadpacket", target))
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,11 @@ class _Part:
     @property
     def real(self) -> Tensor:
         return self.whole * self.scale
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all have one scale."""
+        return self.scale.numel() == 1
 
 
 @dataclass(frozen=True)
@@ -83,35 +93,74 @@ class ExactIntegers(Interpreter):
 
     def __init__(self, program: ExportedProgram) -> None:
         super().__init__(program.module())
+        self.constants: dict[int, Tensor] = {}
+        """Those that have been asked for, by their ids: what else is added to a sum has errors of its own."""
 
     def given(self, *arguments: object) -> Any:
         """What the module gives."""
         with torch.no_grad():
             return tree_map(_real, self.run(*arguments))
 
+    def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
+        found = super().get_attr(target, args, kwargs)
+        if isinstance(found, Tensor):
+            self.constants[id(found)] = found
+        return found
+
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        name = str(getattr(target, "overloadpacket", target))
-        library, _, short = name.rpartition(".")
-        if library == _LIBRARY and short.startswith("dequantize"):
-            return _dequantised(*args[:4] if short.endswith("channel") else (*args[:3], None))
-        if library == _LIBRARY and short.startswith("quantize"):
-            return _quantised(target, short, args)
+        name = _name_of(target)
+        _, _, short = name.rpartition(".")
+        if name.startswith(_LIBRARIES):
+            return _of_library(short, args, kwargs)
+        if "fake_quant" in short or "_obs_fq_" in short:
+            return _faked(short, args)
         if name == "aten._to_copy" and isinstance(args[0], Tensor) and not args[0].is_floating_point():
             return target(*args, **kwargs)
         if any(isinstance(item, _Exact) for item in tree_leaves((args, kwargs))):
-            made = _of_exact(target, short, args, kwargs)
+            made = self.of_exact(target, short, args, kwargs)
             if made is not None:
                 return made
         if short in _VIEWS:
             return target(*tree_map(_real, args), **kwargs)
         return target(*tree_map(_double, args), **tree_map(_double, kwargs))
 
+    def of_exact(self, target: Any, short: str, args: Any, kwargs: Any) -> _Exact | None:
+        """What an operator makes of exact numbers; None where that is nothing exact."""
+        first = args[0]
+        if short in _PRODUCTS:
+            return _product(target, short, args)
+        if short in ("add", "sub") and not kwargs:
+            if any(isinstance(x, Tensor) and id(x) not in self.constants for x in args[:2]):
+                return None
+            return _sum(args[0], args[1], -1 if short == "sub" else 1)
+        if short in ("mul", "div") and isinstance(args[1], int | float):
+            factor = args[1] if short == "mul" else 1 / args[1]
+            return _scaled(first, factor) if isinstance(first, _Exact) else None
+        if short == "cat":
+            return _joined(target, args)
+        if not isinstance(first, _Exact):
+            return None
+        if short in _CUTS:
+            return replace(first, clamps=(*first.clamps, lambda x: target(x, *args[1:], **kwargs)))
+        part = first.alone
+        if part is None or not part.is_even:
+            return None
+        if short in _VIEWS or (short in _EXTREMES and bool((part.scale > 0).all())):
+            return replace(first, parts=(replace(part, whole=target(part.whole, *args[1:], **kwargs)),))
+        if short in _MEANS:
+            mean = target(part.whole, *args[1:], **kwargs)
+            count = part.whole.numel() // mean.numel()
+            whole = torch.round(mean * count)
+            if torch.allclose(whole, mean * count, rtol=0, atol=1e-6):
+                return replace(first, parts=(_Part(whole, part.scale / count),))
+        return None
 
-def _real(x: object) -> object:
+
+def _real(x: Any) -> Any:
     return x.real if isinstance(x, _Exact) else x
 
 
-def _double(x: object) -> object:
+def _double(x: Any) -> Any:
     if isinstance(x, _Exact):
         return x.real
     if x is torch.float32:
@@ -138,47 +187,11 @@ def _dequantised(x: Tensor, scale: Any, zero: Any, axis: int | None) -> _Exact:
     )
 
 
-# What is done to integers
-
-
-def _of_exact(target: Any, short: str, args: Any, kwargs: Any) -> _Exact | None:
-    """What an operator makes of exact numbers; None where that is nothing exact."""
-    first = args[0]
-    if short in _PRODUCTS:
-        return _product(target, short, args)
-    if short == "addmm" and isinstance(args[1], _Exact) and isinstance(args[2], _Exact):
-        made = _product(torch.ops.aten.mm.default, "mm", args[1:3])
-        return None if made is None else replace(made, rest=made.rest + _double(first))
-    if short in ("add", "sub") and not kwargs:
-        return _sum(args[0], args[1], -1 if short == "sub" else 1)
-    if short in ("mul", "div") and isinstance(args[1], int | float):
-        factor = args[1] if short == "mul" else 1 / args[1]
-        return _scaled(first, factor) if isinstance(first, _Exact) else None
-    if short == "cat":
-        return _joined(target, args)
-    if not isinstance(first, _Exact):
-        return None
-    if short in _CUTS:
-        return replace(first, clamps=(*first.clamps, lambda x: target(x, *args[1:], **kwargs)))
-    part = first.alone
-    if part is None or part.scale.numel() > 1:
-        return None
-    if short in _VIEWS or (short in _EXTREMES and bool((part.scale > 0).all())):
-        return replace(first, parts=(replace(part, whole=target(part.whole, *args[1:], **kwargs)),))
-    if short in _MEANS:
-        mean = target(part.whole, *args[1:], **kwargs)
-        count = part.whole.numel() // mean.numel()
-        whole = torch.round(mean * count)
-        if torch.allclose(whole, mean * count, rtol=0, atol=1e-6):
-            return replace(first, parts=(_Part(whole, part.scale / count),))
-    return None
-
-
 def _product(target: Any, short: str, args: Any) -> _Exact | None:
     if not isinstance(args[0], _Exact) or not isinstance(args[1], _Exact):
         return None
     one, other = args[0].alone, args[1].alone
-    if one is None or other is None or one.scale.numel() > 1:
+    if one is None or other is None or not one.is_even:
         return None
     scale = other.scale
     if scale.numel() > 1:
@@ -189,12 +202,11 @@ def _product(target: Any, short: str, args: Any) -> _Exact | None:
             return None
         scale = scale.reshape(-1, *[1] * (other.whole.dim() - 2))
     bias = args[2] if len(args) > 2 else None
-    bias = None if bias is None else _double(bias)
     rest = args[3:] if len(args) > 2 else ()
     whole = target(one.whole, other.whole, None, *rest) if len(args) > 2 else target(one.whole, other.whole)
     added = torch.zeros((), dtype=torch.float64)
     if bias is not None:
-        added = bias.reshape(-1, *[1] * (other.whole.dim() - 2))  # type: ignore[attr-defined]
+        added = bias.double().reshape(-1, *[1] * (other.whole.dim() - 2))
     return _Exact((_Part(whole, one.scale * scale),), added)
 
 
@@ -215,7 +227,7 @@ def _scaled(x: _Exact, factor: float) -> _Exact | None:
 def _joined(target: Any, args: Any) -> _Exact | None:
     parts = [x.alone if isinstance(x, _Exact) else None for x in args[0]]
     found = [part for part in parts if part is not None and torch.equal(part.scale, found_scale(parts))]
-    if len(found) < len(parts) or found[0].scale.numel() > 1:
+    if len(found) < len(parts) or not found[0].is_even:
         return None
     mosts = [part.most for part in found]
     most = None if None in mosts else max(most for most in mosts if most is not None)
@@ -230,21 +242,90 @@ def found_scale(parts: Sequence[_Part | None]) -> Tensor:
 # What is quantised
 
 
-def _quantised(target: Any, short: str, args: Any) -> Tensor:
+def _of_library(short: str, args: Any, kwargs: Any) -> Any:
+    """What operators of quantised tensors give."""
+    if short.startswith("choose_qparams"):
+        return _chosen(short, args, kwargs)
+    if short == "quantize_affine":
+        x, block, scale, zero, kind, *ends = args
+        real, (low, high) = _double(x), ends[:2] or (torch.iinfo(kind).min, torch.iinfo(kind).max)
+        steps, zeros = _by_block(scale, real, block), _by_block(0 if zero is None else zero, real, block)
+        return (torch.round(real * (1 / steps)) + zeros).clamp(low, high).to(kind)
+    if short == "dequantize_affine":
+        x, block, scale, zero, *_ = args
+        moved = x.double() - _by_block(0 if zero is None else zero, x, block)
+        return _Exact((_Part(moved, _by_block(scale, x, block)),), torch.zeros((), dtype=torch.float64))
+    by_channel = short.endswith("channel")
+    if short.startswith("dequantize"):
+        return _dequantised(*args[:4] if by_channel else (*args[:3], None))
+    return _quantised(by_channel, args)
+
+
+def _by_block(n: Any, x: Tensor, block: Sequence[int]) -> Tensor:
+    held = torch.as_tensor(n).double()
+    if held.dim() == x.dim() or held.numel() == 1:
+        return held
+    return held.reshape([1 if b == size else size for b, size in zip(block, x.shape, strict=True)])
+
+
+def _chosen(short: str, args: Any, kwargs: Any) -> tuple[Tensor, Tensor]:
+    x, by_block = _double(args[0]), short.endswith("affine")
+    if by_block:
+        _, mapping, block, _, least, greatest, eps, *more = args
+        keep = more[2] if len(more) > 2 else kwargs.get("keepdim", False)
+        dims = [d for d, (b, size) in enumerate(zip(block, x.shape, strict=True)) if b == size]
+    else:
+        (least, greatest, eps, _), mapping, keep, dims = args[1:], "", False, list(range(x.dim()))
+    low, high = x.amin(dims, keep).clamp(max=0), x.amax(dims, keep).clamp(min=0)
+    if mapping == "SYMMETRIC":
+        scale = (torch.maximum(-low, high) / ((greatest - least) / 2)).clamp(min=eps)
+        return scale, torch.full(scale.shape, (least + greatest + 1) // 2)
+    scale = ((high - low) / float(greatest - least)).clamp(min=eps)
+    return scale, (least - torch.round(low / scale)).clamp(least, greatest).long()
+
+
+def _faked(short: str, args: Any) -> Any:
+    """What is quantised and back, as training has put it into a module."""
+    enabled, axis = True, None
+    rest: tuple[Any, ...] = (None,)
+    if "_obs_fq_" in short:
+        x, _, on, lowest, highest, scale, zero, _, least, greatest, channel, *by_row = args
+        enabled, axis = bool(on), channel if any(by_row[:1]) else None
+        rest = (None, lowest, highest, scale, zero)
+    elif "channel" in short:
+        x, scale, zero, axis, least, greatest = args
+    elif "tensor_qparams" in short:
+        x, scale, zero, on, least, greatest = args
+        enabled = bool(on)
+    else:
+        x, scale, zero, least, greatest = args
+    kind = torch.int8 if least >= -128 and greatest <= 127 else torch.uint8 if least >= 0 else torch.int32
+    given = (x, scale, zero, *(() if axis is None else (axis,)), least, greatest, kind)
+    made = x if not enabled else _dequantised(_quantised(axis is not None, given), scale, zero, axis)
+    alone = short in ("fake_quantize_per_tensor_affine", "fake_quantize_per_channel_affine")
+    return made if alone else (made, *rest)
+
+
+def _quantised(by_channel: bool, args: Any) -> Tensor:
     x, scale, zero, *rest = args
-    axis = rest.pop(0) if short.endswith("channel") else None
+    axis = rest.pop(0) if by_channel else None
     least, greatest, kind = rest
-    if isinstance(x, Tensor) and x.dtype == torch.float32:
-        # Constants and arguments, as PyTorch quantises them.
-        found: Tensor = target(*args)
-        return found
+    of_run = isinstance(scale, Tensor) and scale.dtype == torch.float64 and axis is None
+    if isinstance(x, Tensor) and x.dtype == torch.float32 and not of_run:
+        # Constants and arguments, in f32, as PyTorch quantises them.
+        one = torch.ones(())
+        steps = _along(scale, x, axis).float() if axis is not None else torch.as_tensor(float(scale))
+        inverse = one / steps if axis is not None else torch.as_tensor(1 / float(scale)).float()
+        found = torch.round(x * inverse) + _along(zero, x, axis).float()
+        return found.clamp(least, greatest).to(kind)
     real = _real(x)
     assert isinstance(real, Tensor)
     steps, zeros = _along(scale, real, axis), _along(zero, real, axis).long()
-    made = _rescaled(x, steps) if isinstance(x, _Exact) else None
+    made = _rescaled(x, steps) if isinstance(x, _Exact) and not of_run else None
     if made is None:
-        inverse = real / steps if isinstance(scale, Tensor) else real * float(torch.tensor(1 / scale))
-        made = torch.round(inverse).long()
+        is_number = axis is None and not of_run
+        inverse = 1 / steps if not is_number else torch.tensor(1 / float(scale)).float().double()
+        made = torch.round(real * inverse).long()
     elif isinstance(x, _Exact):
         for clamp in x.clamps:
             ends = [clamp(torch.tensor(end, dtype=torch.float64)) for end in (-math.inf, math.inf)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,18 @@ import onnx
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from samhw.app.workload.agreement import SINGLE, exactly, greatest_difference, in_float64, parts_of
+from samhw.app.workload.agreement import (
+    SINGLE,
+    exactly,
+    greatest_difference,
+    in_float64,
+    in_single,
+    parts_of,
+)
 from samhw.app.workload.bind import make_workload
-from samhw.app.workload.workload import DEFAULT, Workload
+from samhw.app.workload.workload import DEFAULT, JUDGES, Workload
 from samhw.compiler import asked_type
-from samhw.errors import InputError
+from samhw.errors import InputError, RunError
 from samhw.graph.numerics import ValueType
 from samhw.importers.onnx import (
     Array,
@@ -24,15 +32,13 @@ from samhw.importers.onnx import (
     is_float,
     read_model,
 )
+from samhw.importers.onnx.qonnx_evaluator import new_operators
 from samhw.lang import OnnxFile, parse
 from samhw.lang.reference import Bounded
 from samhw.names import Names, plain
 from samhw.tensors import Tensor
 
-__all__ = ["JUDGES", "arguments_of", "difference", "drawn_arguments", "judged", "make_onnx_workload"]
-
-JUDGES = ("reference", "onnxruntime")
-"""Who may compute what a network gives."""
+__all__ = ["arguments_of", "difference", "drawn_arguments", "judged", "make_onnx_workload"]
 
 
 def make_onnx_workload(
@@ -51,17 +57,18 @@ def make_onnx_workload(
     """
     model = read_model(file.path)
     found = _Bound(model, file.extents).on(data, value)
-    imported = import_model(model, found.arguments)
+    imported = import_model(model, found.arguments, value=value)
     tensors = imported.tensors(found.arguments)
     program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
     program = replace(program, value=asked_type(imported.element))
 
-    def oracle() -> float | None:
-        return difference(imported, found.arguments, tensors, judged(model, found.arguments))
+    def asked(by: str) -> float | None:
+        return difference(imported, found.arguments, tensors, judged(model, found.arguments, by))
 
-    return Workload(
-        found.name, program, tensors, oracle, imported.scopes, notes=(*found.notes, *imported.notes)
-    )
+    judges = {by: partial(asked, by) for by in JUDGES}
+    notes = (*found.notes, *imported.notes)
+    own = judges[JUDGES[0]]
+    return Workload(found.name, program, tensors, own, imported.scopes, notes, judges=judges)
 
 
 # Data
@@ -205,7 +212,9 @@ def judged(model: OnnxModel, arguments: Mapping[str, Array], by: str = "referenc
         return _run_by_onnxruntime(proto, arguments)
     try:
         with np.errstate(all="ignore"):
-            return list(ReferenceEvaluator(proto).run(None, dict(arguments)))
+            return list(
+                ReferenceEvaluator(proto, new_ops=new_operators(model.opsets[""])).run(None, dict(arguments))
+            )
     except Exception:  # Some operators it has not, or not in every version.
         return None
 
@@ -235,7 +244,22 @@ def difference(
     """
     if wanted is None:
         return None
-    parts = parts_of(in_float64(imported.program, tensors))
+    try:
+        return _apart(imported, arguments, wanted, in_float64(imported.program, tensors), 16 * SINGLE)
+    except RunError:
+        # Where a number is rounded to an integer, f32 and float64 may be on two sides of a half.
+        return _apart(imported, arguments, wanted, in_single(imported.program, tensors), 1)
+
+
+def _apart(
+    imported: ImportedModel,
+    arguments: Mapping[str, Array],
+    wanted: Sequence[Any],
+    found_by_program: Mapping[str, Bounded],
+    scale: float,
+) -> float:
+    """As `difference`, for what the program gives with bounds, a number of which two numbers may be apart."""
+    parts = parts_of(found_by_program)
     worst = 0.0
     for output, theirs in zip(imported.outputs, wanted, strict=True):
         value, bound, is_open = (output.of(part, arguments, exact=True) for part in parts)
@@ -245,7 +269,7 @@ def difference(
             np.asarray(theirs, np.float64),
             name=imported.program.name,
             source="network",
-            scale=16 * SINGLE,
+            scale=scale,
             own=_own(output.port, np.asarray(theirs, np.float64)),
         )
         worst = max(worst, apart)

@@ -31,7 +31,16 @@ from samhw.lang.typed import typed, with_types
 from samhw.tensors import Format, Tensor, stand_in
 from samhw.words import did_you_mean
 
-__all__ = ["DEFAULT", "SYNTHETIC", "Workload", "check_free", "check_known", "short_name", "synthetic"]
+__all__ = [
+    "DEFAULT",
+    "JUDGES",
+    "SYNTHETIC",
+    "Workload",
+    "check_free",
+    "check_known",
+    "short_name",
+    "synthetic",
+]
 
 DEFAULT = ("auto",)
 """The data of every command: the karate club, or random tensors for a program that reads no such matrix."""
@@ -67,12 +76,28 @@ def check_known(spec: str) -> None:
 
 
 def synthetic(spec: str) -> dict[str, Tensor]:
-    """The random data that stand for a data set (`stand_in`). Raises `InputError` for another name."""
-    name, _, option = spec.partition(":")[2].partition(",")
-    seed = option.removeprefix("seed=") if option else "0"
-    if not (seed.isdecimal() and len(seed) < 10) or (option and not option.startswith("seed=")):
-        raise InputError(f"--data {spec}: '{option}' is no option of a stand-in; the only one is seed=N.")
-    return stand_in(name, seed=int(seed))
+    """The random data that stand for a data set (`stand_in`). Raises `InputError` for another name, or an
+    option that it does not have."""
+    name, *options = spec.partition(":")[2].split(",")
+    sizes: dict[str, str] = {}
+    for option in options:
+        key, equals, text = option.partition("=")
+        if not equals or key in sizes:
+            raise InputError(
+                f"--data {spec}: '{option}' is no option of a stand-in; write seed=1, once each."
+            )
+        sizes[key] = text
+    seed = sizes.pop("seed", "0")
+    if not (seed.isdecimal() and len(seed) < 10):
+        raise InputError(f"--data {spec}: '{seed}' is no seed; give a whole number.")
+    try:
+        return stand_in(name, seed=int(seed), **sizes)
+    except InputError as error:
+        raise error.within(f"--data {spec}") from None
+
+
+JUDGES = ("reference", "onnxruntime")
+"""Who may compute what a network in ONNX gives."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +118,16 @@ class Workload:
     sentences."""
     greatest: Mapping[str, int] = field(default_factory=dict)
     """By dimension, the extent that a build must take at least, where that is more than the data's."""
+    judges: Mapping[str, Callable[[], float | None]] = field(default_factory=dict)
+    """Who else may be the oracle, by the name that --check takes."""
+
+    def judged_by(self, judge: str) -> "Workload":
+        """The same, compared with what another judge gives. Raises InputError for one that it has not."""
+        if judge == JUDGES[0]:
+            return self
+        if judge not in self.judges:
+            raise InputError(f"--check {judge} compares networks in ONNX, and this is none; leave it out.")
+        return replace(self, oracle=self.judges[judge])
 
     def with_extents(self, extents: Mapping[str, int]) -> "Workload":
         """The same data, to be built with room for these extents of dimensions, and for what follows from

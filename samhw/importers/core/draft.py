@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from samhw.graph.numerics import ValueType
+from samhw.graph.numerics import Float, ValueType
 from samhw.importers.core.axes import Axes
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import (
@@ -107,6 +107,7 @@ class Build:
         result_name: what a statement's result is called after, where nobody says.
         scope: the path of the module that the operator stands in.
         block: the scan whose statements are being made.
+        real: the type of floating point, where other tensors are integers.
     """
 
     def __init__(self) -> None:
@@ -117,6 +118,7 @@ class Build:
         self.result_name = "t"
         self.scope = ""
         self.block: ScanBlock | None = None
+        self.real: ValueType = Float("f32")
         self._inputs: dict[object, str] = {}
 
     @property
@@ -142,17 +144,30 @@ class Build:
         *,
         kind: ValueType | None = None,
         constant: bool = False,
+        is_free: bool = False,
+        picks: bool = False,
     ) -> Value:
         """An input, made once for each key; `example` is its data for the example arguments.
 
         Args:
             kind: its type, where it has one of its own.
             constant: its data are the same in every run.
+            is_free, picks: as in `Stored`.
         """
         if key not in self._inputs:
             modes = tuple(self.axes.index(size) for size in example.shape if size != 1)
             name = self.name(label)
-            self.stored[name] = Stored(name, modes, fetch, example, hints, kind=kind, is_constant=constant)
+            self.stored[name] = Stored(
+                name,
+                modes,
+                fetch,
+                example,
+                hints,
+                kind=kind,
+                is_constant=constant,
+                is_free=is_free,
+                picks=picks,
+            )
             self._inputs[key] = name
         stored = self.stored[self._inputs[key]]
         fresh = iter([self.axes.like(index) for index in stored.modes])
@@ -161,11 +176,20 @@ class Build:
         return Value(tuple(shape), Access.of(stored.name, (i for mode in shape for i in mode)))
 
     def constant(
-        self, held: HostArray, label: str, hints: Hints = NO_HINTS, *, kind: ValueType | None = None
+        self,
+        held: HostArray,
+        label: str,
+        hints: Hints = NO_HINTS,
+        *,
+        kind: ValueType | None = None,
+        picks: bool = False,
     ) -> Value:
-        """An input that has the same data in every run, made once for all who give these data."""
-        key = ("data", held.content, hints, kind)
-        return self.input(key, label, held, lambda _: held, hints, kind=kind, constant=True)
+        """An input that has the same data in every run, made once for all who give these data; without a type
+        of its own, it takes that of what it meets."""
+        key, is_free = ("data", held.content, hints, kind), kind is None
+        return self.input(
+            key, label, held, lambda _: held, hints, kind=kind, constant=True, is_free=is_free, picks=picks
+        )
 
     def literal(self, number: float, shape: Sequence[int] = ()) -> Value:
         """One number, everywhere. One that is not finite is stored: programs do not have it."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from samhw.graph.numerics.operations import vanishes_by_first
 from samhw.importers.core.draft import Build, Made
+from samhw.importers.core.element_types import settle
 from samhw.importers.core.rewrites import loop_order, push_masks, without_deep
 from samhw.importers.core.value import ScanBlock, Stored, TensorStep
 from samhw.lang.check import check_program
@@ -73,7 +74,7 @@ class _Emitter:
     def program(self) -> Emitted:
         made = [self.resolved(statement) for statement in self.needed()]
         push_masks(made)
-        made = without_deep(self.build, made)
+        made = settle(self.build, without_deep(self.build, made))
         hinted = self.hinted_orders(made)
         self.blocks = list(dict.fromkeys(s.block for s in made if s.block is not None))
         for statement in made:
@@ -382,9 +383,8 @@ class _Emitter:
         place = self.placed[tensor]
         names = self.letters_of(place.indices)
         shape = tuple(self.build.axes.size([i]) if i in sized else None for i in place.indices)
-        self.tensors[tensor] = TensorDecl(
-            tensor, tuple(names.values()), shape, place.format, self.build.stored[tensor].kind
-        )
+        kind = self.build.stored[tensor].kind
+        self.tensors[tensor] = TensorDecl(tensor, tuple(names.values()), shape, place.format, kind)
 
     # Patterns
 

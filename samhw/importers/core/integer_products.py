@@ -293,10 +293,7 @@ class _Product:
                     constant = constant + found
         operations = Operations(build, self.tensors)
         if constant.any():
-            modes = tuple((build.axes.index(n),) if n > 1 else () for n in constant.shape)
-            flat = constant.reshape([n for n in constant.shape if n > 1])
-            indices = [i for mode in modes for i in mode]
-            others.append(Value(modes, as_constant(build, flat, indices, f"{build.result_name}_shift")))
+            others.append(self.held(constant))
         scales = [
             _under(factor.row, factor.value, factor.form.scale, self.output)
             for factor in self.factors
@@ -341,6 +338,20 @@ class _Product:
         modes = iter(made.modes)
         return replace(made, modes=tuple(next(modes) if letter in out else () for letter in self.output))
 
+    def sums_of(self, factors: Sequence[_Factor]) -> Value:
+        """The sums of products of the integers of some factors; of constants a constant."""
+        arrays = [factor.numbers for factor in factors if factor.numbers is not None]
+        if len(arrays) < len(factors):
+            return self.product(factors, I32)
+        return self.held(self.summed(arrays, [factor.row for factor in factors]))
+
+    def held(self, numbers: Array) -> Value:
+        """Integers with a dimension for each letter of the output as a constant."""
+        modes = tuple((self.build.axes.index(n),) if n > 1 else () for n in numbers.shape)
+        flat = numbers.reshape([n for n in numbers.shape if n > 1])
+        indices = [i for mode in modes for i in mode]
+        return Value(modes, as_constant(self.build, flat, indices, f"{self.build.result_name}_shift"))
+
     def corrected(self, chosen: Sequence[_Factor]) -> Array | None:
         """The sums where what is added to some factors stands in their place; None if a run decides them."""
         arrays = [factor.shift if factor in chosen else factor.numbers for factor in self.factors]
@@ -353,7 +364,7 @@ class _Product:
         the rest."""
         build = self.build
         rest = [factor for factor in self.factors if not any(factor is one for one in chosen)]
-        made = self.product(rest, I32) if rest else None
+        made = self.sums_of(rest) if rest else None
         shifts = []
         for factor in chosen:
             assert factor.form.shift is not None

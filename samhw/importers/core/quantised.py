@@ -148,6 +148,8 @@ class Quantised:
         greatest: int,
         axis: int | None = None,
         host: Callable[[Array], Array] | None = None,
+        *,
+        divides: bool = False,
     ) -> Value:
         """The integer nearest to x / scale, ties to even, plus zero, from `least` to `greatest`: a tensor of
         the narrowest type, to which 128 is added for 0 to 255.
@@ -158,17 +160,21 @@ class Quantised:
         Args:
             axis: as for `dequantise`.
             host: how an argument is quantised as it is loaded; without it hardware does that.
+            divides: in floating point it divides by the scale, and does not multiply by 1 / scale.
         """
         check_unmasked(x)
         x = self.build.resolve(x)
         kind, moved = _stored(least, greatest)
-        if host is not None and (loaded := self._loaded(x, host, kind, moved)) is not None:
-            return loaded
+        if host is not None:
+            numbers = (np.asarray(n).tobytes() for n in (scale, zero))
+            key = (*numbers, least, greatest, axis)
+            if (loaded := self._loaded(x, host, kind, moved, key)) is not None:
+                return loaded
         given = [self.numbers(n, x, axis) for n in (scale, zero)]
         range_ = _Range(kind, least - moved, greatest - moved)
         found = self._rescaled(x, given, moved, range_)
         if found is None:
-            found = self._rounded(x, given, moved, range_)
+            found = self._rounded(x, given, moved, range_, divides)
         made, build = found.expr, self.build
         is_there = isinstance(made, Access) and build.stored[made.tensor].kind == kind
         if not is_there and tensors_in(made):
@@ -176,7 +182,9 @@ class Quantised:
             made = build.statement(lhs, made, kind=kind)
         return replace(found, expr=made + moved if moved else made)
 
-    def _loaded(self, x: Value, host: Callable[[Array], Array], kind: Integer, moved: int) -> Value | None:
+    def _loaded(
+        self, x: Value, host: Callable[[Array], Array], kind: Integer, moved: int, numbers: object
+    ) -> Value | None:
         """An argument whose integers the host makes as it loads them."""
         build, access = self.build, x.expr
         if not isinstance(access, Access) or (stored := build.stored[access.tensor]).fetch is None:
@@ -190,7 +198,7 @@ class Quantised:
             found = host(held.to_dense()).astype(np.int64) - moved
             return HostArray.dense(found.astype(width)).reshaped(sizes)
 
-        key = ("quantised", stored.name, *sizes, integers(stored.example).content)
+        key = ("quantised", stored.name, *sizes, numbers)
         made = build.input(
             key,
             f"{stored.name}_q",
@@ -306,24 +314,39 @@ class Quantised:
         most = sum(self._most(part) for part, _ in terms.parts)
         return count if 0 <= count <= 62 and most * 2.0**-count <= _FINEST else None
 
-    def _rounded(self, x: Value, given: "list[Value | float]", moved: int, ends: "_Range") -> Value:
-        """In floating point, as PyTorch does it: times 1 / scale, in f32."""
+    def _rounded(
+        self, x: Value, given: "list[Value | float]", moved: int, ends: "_Range", divides: bool
+    ) -> Value:
+        """In floating point."""
         steps, zero = given
-        if not isinstance(steps, Value):
-            if not steps:
-                raise UnsupportedError("has the scale 0", "use another one")
-            steps = float(np.float32(1 / steps))
-        inverse = isinstance(given[0], Value)
+        if not isinstance(steps, Value) and not np.isfinite(
+            float(np.float32(1 / steps)) if steps else np.inf
+        ):
+            raise UnsupportedError(f"has the scale {steps:g}", "use another one")
 
         def made(e: Expr, *more: Expr) -> Expr:
             left = iter(more)
-            factor = next(left) if isinstance(steps, Value) else steps
-            real = rint(e / factor if inverse else (e if factor == 1 else e * factor))
-            added = next(left) if isinstance(zero, Value) else zero
-            shifted = real if not isinstance(zero, Value) and zero == moved else real + _less(added, moved)
+            factor: Expr = next(left) if isinstance(steps, Value) else Literal(steps)
+            if divides:
+                real = rint(e / factor)
+            elif isinstance(steps, Value):
+                real = rint(e * (Literal(1) / factor))
+            else:
+                inverse = float(np.float32(1 / steps))
+                real = rint(e if inverse == 1 else e * inverse)
+            added = next(left) if isinstance(zero, Value) else zero - moved
+            shifted: Expr
+            if isinstance(zero, Value) and moved:
+                shifted = real + added - moved
+            else:
+                shifted = real if isinstance(added, int | float) and not added else real + added
             return to(ends.kind, min_(max_(shifted, ends.least), ends.greatest))
 
-        return self.operations.elementwise(made, x, *(n for n in (steps, zero) if isinstance(n, Value)))
+        found = self.operations.elementwise(made, x, *(n for n in (steps, zero) if isinstance(n, Value)))
+        if isinstance(found.expr, Access):
+            # A long expression has become a statement.
+            self.build.stored[found.expr.tensor].kind = ends.kind
+        return found
 
 
 @dataclass(frozen=True)
@@ -394,7 +417,3 @@ def _multipliers(factor: Array) -> tuple[Array, Array] | None:
     zeros = int(even & -even).bit_length() - 1 if even else int(shift.max())
     less = min(zeros, int(shift.min()))
     return multiplier >> less, shift - less
-
-
-def _less(number: Any, moved: int) -> Any:
-    return number - moved if moved else number

@@ -126,6 +126,7 @@ class Piece:
             fetch_slice,
             Hints(fmt),
             kind=stored.kind,
+            is_free=stored.is_free,
             constant=stored.is_constant,
         )
         assert isinstance(value.expr, Access)
@@ -231,7 +232,8 @@ class Views:
         coords = np.array([range(count), np.clip(places, 0, size - 1)])
         name = f"{'pick' if inside.all() else 'place'}_{abs(places[0])}_{count}"
         matrix = HostArray((count, size), inside, coords)
-        return self.product_along(x, dim, self.build.constant(matrix, name, Hints("(dense, singleton)")))
+        ones = self.build.constant(matrix, name, Hints("(dense, singleton)"), picks=True)
+        return self.product_along(x, dim, ones)
 
     def placed(self, x: Value, dim: int, start: int, size: int) -> Value:
         """A value from a place of a longer mode on, and zeros elsewhere."""

@@ -179,6 +179,8 @@ class _Merger:
                 modes.append(whole)
             copy.modes = tuple(modes)
         copy.fetch, copy.example, copy.hints = stored.fetch, stored.example, Hints(stored.hints.format)
+        copy.kind, copy.is_constant, copy.most = stored.kind, stored.is_constant, stored.most
+        copy.is_free, copy.picks = stored.is_free, stored.picks
 
     def stored(self, label: str, row: Indices, like: str) -> Access:
         """A new tensor of these indices and the type of another one, stored in their order as far as that can

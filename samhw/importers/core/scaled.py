@@ -88,6 +88,11 @@ def scaled(build: Build, expr: Expr) -> Scaled | None:
         case Call("to", (inner,), kind) if kind == REAL:
             found = _whole(build, inner)
             return None if found is None else replace(found, is_real=True)
+        case Add(left, Literal(number)) | Sub(left, Literal(number)) if number == int(number):
+            found = scaled(build, left)
+            if found is not None and found.is_real and found.scale is None:
+                moved = Literal(int(number) if isinstance(expr, Add) else -int(number))
+                return replace(found, shift=_sum(found.shift, moved))
     return _whole(build, expr)
 
 

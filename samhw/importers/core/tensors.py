@@ -81,7 +81,7 @@ class Tensors:
         size = axes.size([index])
         held = HostArray.ones(size)
         ones = self.build.input(
-            ("ones", axes.key(index)), f"ones_{size}", held, lambda _: held, constant=True
+            ("ones", axes.key(index)), f"ones_{size}", held, lambda _: held, constant=True, is_free=True
         )
         axes.align([index], ones.indices)
         assert isinstance(ones.expr, Access)
@@ -171,7 +171,7 @@ class Tensors:
             value = self.reshaped(value)
         if not value.modes[dim]:
             held = HostArray.ones(1)
-            one = self.build.input(("unit",), "one", held, lambda _: held, constant=True)
+            one = self.build.input(("unit",), "one", held, lambda _: held, constant=True, is_free=True)
             assert isinstance(one.expr, Access)
             stored = self.build.stored[one.expr.tensor]
             if not stored.modes:

@@ -132,6 +132,8 @@ class Stored:
         scope: the path of the module that computes it.
         step: of which other tensor it is one step, in a scan; no statement computes one that is read.
         kind: the type that it is declared with; None for that of what is computed, or of the program.
+        is_free: an input whose numbers, if they are integers, may have the type of what they meet.
+        picks: an input that has at most one element in a row, a one: a product with it picks elements.
         is_constant: an input that has the same data in every run.
         most: of integers, a bound of their magnitude where it is less than that of the type.
     """
@@ -144,6 +146,8 @@ class Stored:
     scope: str = ""
     step: TensorStep | None = None
     kind: ValueType | None = None
+    is_free: bool = False
+    picks: bool = False
     is_constant: bool = False
     most: int | None = None
 

@@ -10,6 +10,7 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 from samhw.importers.core import UnsupportedError
+from samhw.importers.onnx.qonnx_evaluator import new_operators
 from samhw.importers.onnx.values import Array
 
 __all__ = ["evaluated"]
@@ -38,7 +39,9 @@ def evaluated(
     function = helper.make_function("samhw", "node", list(given), wanted, [alone], imports)
     try:
         with np.errstate(all="ignore"):
-            found = ReferenceEvaluator(function).run(None, given, attributes={})
+            found = ReferenceEvaluator(function, new_ops=new_operators(opsets.get("", 14))).run(
+                None, given, attributes={}
+            )
     except Exception as error:
         said = (str(error) or type(error).__name__).strip().splitlines()[0][:120]
         raise UnsupportedError(f"cannot be computed before the run ({said})", "mend the model") from None

@@ -1,13 +1,14 @@
 """A model as a program, how a run's arguments become inputs, and results the model's outputs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from samhw.errors import InputError
+from samhw.graph.numerics import ValueType
 from samhw.importers.core import (
     Arguments,
     Build,
@@ -20,8 +21,9 @@ from samhw.importers.core import (
     input_sources,
     placed_result,
 )
+from samhw.importers.core.element_types import WHOLE
 from samhw.importers.onnx.graph_names import Entry
-from samhw.importers.onnx.importer import FractionError, NodeImporter
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.model import ModelPort, OnnxModel
 from samhw.importers.onnx.operators.control import MOST_UNROLLED
 from samhw.importers.onnx.values import Array, Held, is_float, kind_name
@@ -123,23 +125,31 @@ def import_model(
     model: OnnxModel,
     arguments: Mapping[str, Array],
     *,
+    value: ValueType | None = None,
     sparsify: float | None = None,
     unroll: int = UNROLL,
 ) -> ImportedModel:
     """Imports a model for arguments of these shapes, of which those that decide shapes are constants.
 
     Args:
+        value: the type that is asked for. In one of floating point integers keep types of their own.
         sparsify: the share of zeros from which on a constant is stored by its nonzeros.
         unroll: loops of at most this many steps stay unrolled.
 
     Raises:
         InputError: for a model that cannot be imported, with the node's name and a way out.
     """
+
+    def imported(unroll: int) -> ImportedModel:
+        of_integers = not model.has_fractions
+        importer = NodeImporter(Build(), value=value, of_integers=of_integers, sparsify=sparsify)
+        return _imported(model, arguments, importer, unroll)
+
     try:
         try:
-            return _in_its_type(model, arguments, sparsify, unroll)
+            return imported(unroll)
         except _ScanError:
-            return _in_its_type(model, arguments, sparsify, MOST_UNROLLED)
+            return imported(MOST_UNROLLED)
     except InputError:
         raise
     except Exception:
@@ -152,24 +162,6 @@ class _ScanError(Exception):
     """A refusal in a model that has scans: unrolled it may be taken."""
 
 
-def _in_its_type(
-    model: OnnxModel, arguments: Mapping[str, Array], sparsify: float | None, unroll: int
-) -> ImportedModel:
-    """A model in integers if it has nothing else, and if they suffice."""
-
-    def importer(*, integer: bool) -> NodeImporter:
-        return NodeImporter(Build(), integer=integer, of_integers=not model.has_fractions, sparsify=sparsify)
-
-    if model.has_fractions:
-        return _imported(model, arguments, importer(integer=False), unroll)
-    try:
-        return _imported(model, arguments, importer(integer=True), unroll)
-    except FractionError:
-        made = importer(integer=False)
-        made.note("Integers are computed in f32, which holds those up to 2^24.")
-        return _imported(model, arguments, made, unroll)
-
-
 def _imported(
     model: OnnxModel, arguments: Mapping[str, Array], importer: NodeImporter, unroll: int
 ) -> ImportedModel:
@@ -178,7 +170,7 @@ def _imported(
     try:
         found = walk.run(arguments)
     except InputError as error:
-        if walk.has_scans and unroll < MOST_UNROLLED and not isinstance(error, FractionError):
+        if walk.has_scans and unroll < MOST_UNROLLED:
             raise _ScanError from error
         raise
     build.scope, build.result_name = "", "output"
@@ -198,16 +190,28 @@ def _imported(
     for port in (*model.inputs, *model.outputs):
         if is_float(port.kind) and port.dtype != np.float32:
             importer.note(f"What the model has in {kind_name(port.kind)} is computed in f32.")
+    program, element = _in_one_type(emitted.program)
     return ImportedModel(
-        emitted.program,
+        program,
         input_sources(build, emitted),
         outputs,
         emitted.scopes,
         fixed,
         (*importer.notes,),
-        "i32" if importer.integer else "f32",
+        element,
         model,
     )
+
+
+def _in_one_type(program: Program) -> tuple[Program, str]:
+    """A program and the type of what has none of its own: without types if all of it has one."""
+    kinds = {decl.value for decl in program.tensors.values()}
+    if None in kinds:
+        return program, "f32"
+    if kinds != {WHOLE}:
+        return program, WHOLE.name
+    tensors = {name: replace(decl, value=None) for name, decl in program.tensors.items()}
+    return replace(program, tensors=tensors), WHOLE.name
 
 
 def _computed(importer: NodeImporter, entry: Entry) -> Entry:

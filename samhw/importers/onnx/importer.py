@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
+from samhw.graph.numerics import Float, ValueType
 from samhw.importers.core import (
     NO_HINTS,
     Arguments,
@@ -18,33 +19,49 @@ from samhw.importers.core import (
     contract,
     rows_of,
 )
+from samhw.importers.core.element_types import WHOLE, narrowest
 from samhw.importers.onnx.registry import OPERATORS
-from samhw.importers.onnx.values import Array, Held, NodeCall, Operand, as_numbers, is_bool, is_whole, kind_of
-from samhw.lang.expr import Expr
+from samhw.importers.onnx.values import (
+    Array,
+    Held,
+    NodeCall,
+    Operand,
+    as_numbers,
+    is_bool,
+    is_float,
+    is_whole,
+    kind_of,
+    limits,
+)
+from samhw.lang.expr import Access, Expr, Literal
+from samhw.lang.functions import to
 
-__all__ = ["FractionError", "NodeImporter"]
-
-
-class FractionError(UnsupportedError):
-    """What integers alone cannot compute: the network is imported in floating point instead."""
+__all__ = ["NodeImporter"]
 
 
 class NodeImporter(Makers):
     """Importers of operators get this first.
 
     Attributes:
-        integer: the program computes with integers alone.
-        of_integers: the model does, whatever the program computes it with.
+        real: the type of floating point; None for a program that computes all in one type, integers too.
+        of_integers: the model has integers and conditions alone.
         fixed: the arguments that decide what is computed, by name, and so are constants.
         notes: what is done in another way than the model says, in sentences.
         version: of the operator set of the node at hand.
     """
 
     def __init__(
-        self, build: Build, *, integer: bool, of_integers: bool = False, sparsify: float | None = None
+        self,
+        build: Build,
+        *,
+        value: ValueType | None = None,
+        of_integers: bool = False,
+        sparsify: float | None = None,
     ) -> None:
         super().__init__(build)
-        self.integer, self.of_integers = integer, of_integers
+        self.real = value or build.real if isinstance(value, Float | None) else None
+        build.real = self.real or build.real
+        self.of_integers = of_integers
         self.fixed: dict[str, None] = {}
         self.notes: dict[str, None] = {}
         self.version = 0
@@ -70,23 +87,65 @@ class NodeImporter(Makers):
             raise UnsupportedError(
                 f"takes a tensor without elements, of the shape {x.array.shape}", "leave it out"
             )
-        if not self.integer and is_whole(x.kind) and bool((np.abs(array) > 1 << 24).any()):
-            self.note(f"Integers of '{x.name}' beyond 2^24 are rounded to f32.")
+        kind = self.type_of(x)
         if x.fetch is None:
             if (number := uniform(array)) is not None:
                 made = self.build.literal(number, array.shape)
             else:
                 hints = self._hints(array, x.is_sparse)
                 held = HostArray.dense(array)
-                made = self.build.input(("constant", x), x.name, held, lambda _: held, hints, constant=True)
+                made = self.build.input(
+                    ("constant", x),
+                    x.name,
+                    held,
+                    lambda _: held,
+                    hints,
+                    kind=kind,
+                    constant=True,
+                    is_free=condition,
+                )
         else:
             fetch = x.fetch
 
             def fetch_array(arguments: Arguments) -> HostArray:
                 return HostArray.dense(as_numbers(fetch(arguments), x.name))
 
-            made = self.build.input(("held", x), x.name, HostArray.dense(array), fetch_array)
+            example = HostArray.dense(array)
+            made = self.build.input(("held", x), x.name, example, fetch_array, kind=kind, is_free=condition)
         return Value(made.modes, made.expr, condition=condition)
+
+    def type_of(self, x: Held) -> ValueType | None:
+        """The type of an input: of a constant of integers the narrowest one that has them; None for that of
+        floating point.
+
+        Raises:
+            UnsupportedError: for integers that no type has.
+        """
+        if self.real is None or not is_whole(x.kind):
+            return None
+        array, ends = as_numbers(x.array), limits(x.kind)
+        found = narrowest(float(array.min()), float(array.max()))
+        if found is None:
+            raise UnsupportedError(f"takes integers of '{x.name}' beyond 32 bits", "give smaller ones")
+        return found if x.fetch is None else narrowest(ends.min, ends.max) or WHOLE
+
+    def to(self, kind: ValueType | None, x: Operand) -> Value:
+        """A value in another type: None for integers of 32 bits."""
+        held = self.value(x)
+        if self.real is None or isinstance(held.expr, Literal):
+            return held
+        return self.elementwise(lambda e: to(kind or WHOLE, e), held)
+
+    def integers(self, x: Value, kind: ValueType) -> Value:
+        """Whole numbers as a tensor of integers."""
+        held = self.materialized(self.to(kind, x))
+        if self.real is not None and isinstance(held.expr, Access):
+            self.build.stored[held.expr.tensor].kind = kind
+        return held
+
+    def as_real(self, x: Operand) -> Value:
+        """A value in floating point."""
+        return self.value(x) if is_float(kind_of(x)) else self.to(self.real, x)
 
     def _hints(self, array: Array, is_sparse: bool) -> Hints:
         """A constant with this share of zeros is stored by its nonzeros."""
@@ -158,11 +217,6 @@ class NodeImporter(Makers):
     def note(self, sentence: str) -> None:
         """Says what is done in another way than the model says."""
         self.notes.setdefault(sentence)
-
-    def need_fractions(self, *operands: Operand | None) -> None:
-        """Raises `FractionError` in a program of integers alone."""
-        if self.integer:
-            raise FractionError("computes with fractions", "give it floating-point data")
 
 
 def uniform(array: Array) -> float | None:

@@ -20,9 +20,11 @@ __all__ = [
     "Typed",
     "is_bool",
     "is_float",
+    "is_short",
     "is_whole",
     "kind_name",
     "kind_of",
+    "limits",
 ]
 
 Array = npt.NDArray[Any]
@@ -30,13 +32,15 @@ Array = npt.NDArray[Any]
 _FLOATS = frozenset(
     {
         *(TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16),
-        *(TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2),
+        *(TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2, TensorProto.FLOAT4E2M1),
+        *(TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2FNUZ),
     }
 )
 _WHOLE = frozenset(
     {
         *(TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64),
         *(TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64),
+        *(TensorProto.INT2, TensorProto.UINT2, TensorProto.INT4, TensorProto.UINT4),
     }
 )
 
@@ -47,8 +51,19 @@ def is_float(kind: int) -> bool:
 
 
 def is_whole(kind: int) -> bool:
-    """Whether it is a type of integers of at least 8 bits."""
+    """Whether it is a type of integers."""
     return kind in _WHOLE
+
+
+def is_short(kind: int) -> bool:
+    """Whether it is a type of integers of at most 16 bits, which are data; longer ones are places and
+    sizes."""
+    return is_whole(kind) and limits(kind).bits <= 16
+
+
+def limits(kind: int) -> Any:
+    """The least and the greatest number of a type of integers, and its bits."""
+    return ml_dtypes.iinfo(helper.tensor_dtype_to_np_dtype(kind))  # type: ignore[no-untyped-call]
 
 
 def is_bool(kind: int) -> bool:
@@ -149,8 +164,9 @@ def as_numbers(array: Array, name: str = "") -> Array:
         if not np.array_equal(np.isinf(found), np.isinf(array)):
             raise InputError(f"'{name}' has numbers beyond those of f32; scale them.")
         return found
-    if array.dtype in (np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2):
+    kind = int(helper.np_dtype_to_tensor_dtype(array.dtype))
+    if is_float(kind):
         return array.astype(np.float32)
     if array.dtype == np.uint64 and array.size and int(array.max()) >= 1 << 63:
         raise InputError(f"'{name}' has integers of 64 bits without a sign; give smaller ones.")
-    return array.astype(np.int64) if array.dtype.kind in ("b", "u", "i") else array
+    return array.astype(np.int64) if is_whole(kind) or is_bool(kind) else array

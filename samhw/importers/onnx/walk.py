@@ -13,9 +13,11 @@ from samhw.errors import InputError
 from samhw.importers.core import Arguments, UnsupportedError, Value
 from samhw.importers.onnx.evaluate import evaluated
 from samhw.importers.onnx.graph_names import Entry, GraphNames, readers_of
-from samhw.importers.onnx.importer import FractionError, NodeImporter
+from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.model import OnnxModel, array_of
 from samhw.importers.onnx.operators.control import CONTROL
+from samhw.importers.onnx.operators.whole import wrapped
+from samhw.importers.onnx.qonnx_evaluator import DOMAINS
 from samhw.importers.onnx.registry import HOSTED, OPERATORS
 from samhw.importers.onnx.values import (
     Array,
@@ -25,6 +27,7 @@ from samhw.importers.onnx.values import (
     Typed,
     is_bool,
     is_float,
+    is_short,
     is_whole,
     kind_of,
 )
@@ -37,6 +40,16 @@ _OWN = ("", "ai.onnx")
 
 _SUMS = frozenset(("MatMul", "Conv", "ConvTranspose"))
 """Operators whose results are statements of their own, of sums."""
+
+_PRODUCTS = frozenset((*_SUMS, "Gemm", "Einsum", "MatMulInteger", "ConvInteger"))
+
+_WRAPPING = _PRODUCTS | frozenset(
+    (
+        *("Add", "Sub", "Mul", "Div", "Neg", "Abs", "Sum", "Pow", "CumSum", "CumProd"),
+        *("ReduceSum", "ReduceProd", "ReduceSumSquare", "ReduceL1"),
+    )
+)
+"""Operators whose results may have more bits than their operands."""
 
 _RANDOM = frozenset(
     ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
@@ -111,8 +124,6 @@ class NetworkWalk:
         operator = node.op_type if node.domain in _OWN else f"{node.domain}.{node.op_type}"
         try:
             yield
-        except FractionError:
-            raise
         except UnsupportedError as error:
             raise InputError(f"{operator} '{label}' {str(error).rstrip('.')}.") from None
         finally:
@@ -125,10 +136,14 @@ class NetworkWalk:
         call = self.call(node, attributes, scope)
         if (node.domain, node.op_type) in self.functions:
             return self.function(self.functions[node.domain, node.op_type], node, operands, scope)
-        if node.domain not in _OWN:
+        if node.domain not in (*_OWN, *DOMAINS):
             return list(self.function(self.body(node, operands, scope), node, operands, scope))
         if (control := CONTROL.get(node.op_type)) is not None:
             return control(self, call, operands, scope)
+        if node.domain in DOMAINS:
+            if call.operator not in OPERATORS:
+                raise UnsupportedError("is not read", "see docs/onnx.md for what is, and compute it outside")
+            return self.made(call, node, operands, scope)
         if node.op_type in _RANDOM:
             raise UnsupportedError("draws random numbers", "give them as an argument")
         plain = self.without_references(node, attributes)
@@ -181,7 +196,8 @@ class NetworkWalk:
             values[name] = value
         wanted = [bool(name) for name in node.output]
         sums = [scope.is_lone_sum(name) for name in node.input]
-        return NodeCall(node.op_type, version, values, wanted, sums)
+        operator = f"qonnx.{node.op_type}" if node.domain in DOMAINS else node.op_type
+        return NodeCall(operator, version, values, wanted, sums)
 
     def without_references(
         self, node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]
@@ -196,17 +212,21 @@ class NetworkWalk:
         return plain
 
     def is_hardware(self, operator: str, operands: Sequence[Entry]) -> bool:
-        """Whether hardware computes what the host could: with arguments of the program's own kind of numbers,
-        unless all are single numbers, and with tables of such numbers."""
+        """Whether hardware computes what the host could: with arguments that are data, unless all are single
+        numbers, with tables of data, and sums of products."""
         if operator in ("Shape", "Size"):
             return True
         held = [x for x in operands if isinstance(x, Held)]
         given = [x for x in held if x.fetch is not None]
+        if operator == "DequantizeLinear" and not given:
+            # A weight stays integers, for products with other ones.
+            return self.importer.real is not None and is_short(held[0].kind) and held[0].array.ndim > 1
         if not given or all(x.array.size <= 1 for x in held):
             return False
         if operator in HOSTED:
-            return any(is_float(x.kind) and x.array.size > 1 for x in held) and operator in OPERATORS
-        return any(is_float(x.kind) or (self.importer.of_integers and _is_number(x.kind)) for x in given)
+            return any(_is_data(x.kind) and x.array.size > 1 for x in held) and operator in OPERATORS
+        numbers = self.importer.of_integers or operator in _PRODUCTS
+        return any(_is_data(x.kind) or (numbers and _is_number(x.kind)) for x in given)
 
     def hosted(
         self, node: onnx.NodeProto, operands: Sequence[Held | None], scope: GraphNames
@@ -250,14 +270,16 @@ class NetworkWalk:
         else:
             results = list(self.function(self.body(node, operands, scope), node, operands, scope))
         return [
-            self.typed(entry, kind)
+            self.typed(entry, kind, wraps=call.operator in _WRAPPING)
             for entry, kind in zip(results, self.kinds(call, operands, results), strict=True)
         ]
 
-    def typed(self, entry: Entry, kind: int) -> Entry:
-        """A value with its type."""
+    def typed(self, entry: Entry, kind: int, *, wraps: bool = False) -> Entry:
+        """A value with its type; one that may not fit in it is cut to its last bits."""
         if not isinstance(entry, Value) or isinstance(entry, Typed):
             return entry
+        if wraps and is_short(kind):
+            entry = wrapped(self.importer, entry, kind)
         condition = entry.condition or is_bool(kind)
         return Typed(entry.modes, entry.expr, entry.mask, condition, kind or TensorProto.FLOAT)
 
@@ -265,6 +287,8 @@ class NetworkWalk:
         self, call: NodeCall, operands: Sequence[Operand | None], results: Sequence[Entry]
     ) -> list[int]:
         """The types of a node's results, as its schema says them."""
+        if call.operator.startswith("qonnx."):
+            return [int(TensorProto.FLOAT)] * len(results)
         schema = defs.get_schema(call.operator, call.version, "")
         for name in ("to", "dtype", "output_dtype"):
             if (kind := call.get(name)) and call.operator != "EyeLike":
@@ -359,6 +383,10 @@ class NetworkWalk:
         self.initialise(graph, inner)
         self.nodes(graph.node, inner, [output.name for output in graph.output])
         return [inner.get(output.name) for output in graph.output]
+
+
+def _is_data(kind: int) -> bool:
+    return is_float(kind) or is_short(kind)
 
 
 def _is_number(kind: int) -> bool:

@@ -41,9 +41,21 @@ def check_arguments(arguments: Sequence[object]) -> None:
 
 
 def check_module(module: nn.Module) -> None:
-    """Raises `InputError` for parameters and buffers that have no values, or a damaged layout."""
+    """Raises `InputError` for parameters and buffers that have no values, or a damaged layout, and for
+    modules that PyTorch cannot export."""
+    for path, part in module.named_modules():
+        if type(part).__module__.startswith(_PACKED):
+            raise InputError(
+                f"'{path or type(part).__name__}' is a quantised {type(part).__name__} of PyTorch's eager "
+                "mode, which packs its weights so that torch.export cannot read them; quantise the module by "
+                "torchao.quantization.pt2e (prepare_pt2e, convert_pt2e), or by torchao's quantize_."
+            )
     for name, tensor in (*module.named_parameters(), *module.named_buffers()):
         _check_tensor(tensor, f"'{name}'")
+
+
+_PACKED = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized", "torch.ao.nn.sparse.quantized")
+"""Where the modules are that `quantize_dynamic` and `convert` put into the place of others."""
 
 
 def _check_tensor(tensor: torch.Tensor, what: str) -> None:

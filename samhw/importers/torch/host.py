@@ -17,6 +17,7 @@ from samhw.importers.torch.value import Host, Known
 from samhw.tensors import Format
 
 __all__ = [
+    "are_bytes",
     "are_integers",
     "array_of",
     "as_numbers",
@@ -147,6 +148,13 @@ def checked(tensor: Tensor, size: int) -> Tensor:
     if bool(((where < 0) | (where >= size)).any()):
         raise InputError(f"an index lies outside of 0 to {size - 1}; fix the indices")
     return where
+
+
+def are_bytes(x: object) -> bool:
+    """Whether it is a constant of several integers of eight bits."""
+    if not isinstance(x, Known) or x.tensor is None or x.tensor.dim() < 2:
+        return False
+    return x.tensor.dtype in (torch.int8, torch.uint8) and uniform(x.tensor) is None
 
 
 def are_integers(held: Sequence[object]) -> bool:

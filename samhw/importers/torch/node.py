@@ -9,13 +9,15 @@ from torch.fx import Node
 from samhw.errors import InputError
 from samhw.importers.core import UnsupportedError
 from samhw.importers.torch.export import in_users_file, own_name
-from samhw.importers.torch.registry import OPERATORS
+from samhw.importers.torch.registry import OPERATORS, operator_name
 
 __all__ = [
     "MADE_OF_SHAPES",
+    "PRODUCTS",
     "depends_on_data",
     "draws",
     "empty_of",
+    "feeds_products",
     "is_complex",
     "keeps_integers",
     "located",
@@ -43,6 +45,24 @@ MADE_OF_SHAPES = frozenset(
     )
 )
 """Operators that look at the shapes of tensors alone."""
+
+
+PRODUCTS = frozenset(
+    f"aten.{name}"
+    for name in (
+        "_int_mm",
+        "mm",
+        "matmul",
+        "bmm",
+        "mv",
+        "linear",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "convolution",
+    )
+)
+"""What hardware computes of integers too, where a run gives some of them."""
 
 
 def scope_of(node: Node) -> str:
@@ -155,3 +175,13 @@ def makes_fractions(node: Node) -> bool:
 def draws(node: Node) -> bool:
     """Whether an operator gives other numbers each time."""
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+
+
+def feeds_products(node: Node) -> bool:
+    """Whether nothing but products take it, be it times something or less something, or a view of it."""
+    between = ("mul", "sub", "t", "transpose", "permute", "view")
+    names = [(operator_name(user.target), user) for user in node.users]
+    return bool(names) and all(
+        name in PRODUCTS or (name.removeprefix("aten.") in between and feeds_products(user))
+        for name, user in names
+    )

@@ -60,7 +60,10 @@ VIEWS: set[str] = set()
 """Operators that give the elements that they are given, and no others."""
 
 
-OWN = ("samhw.", "quantized_decomposed.", "torchao.")
+OWN = (
+    *("samhw.", "quantized_decomposed.", "torchao."),
+    *("aten.fake_quantize", "aten._fake_quantize", "aten._fused_moving_avg_obs"),
+)
 """How operators begin which say themselves what becomes of constants, and of what the host works out: those
 of this package, and of quantised tensors."""
 

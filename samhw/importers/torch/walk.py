@@ -13,7 +13,16 @@ from torch.export.graph_signature import InputKind, InputSpec
 from torch.fx import Node
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments, Build, Hints, UnsupportedError, Value, check_unmasked, is_scaled
+from samhw.importers.core import (
+    Arguments,
+    Build,
+    Hints,
+    UnsupportedError,
+    Value,
+    check_unmasked,
+    is_scaled,
+    scaled,
+)
 from samhw.importers.torch import host
 from samhw.importers.torch.complex_pair import Complex, as_real_numbers
 from samhw.importers.torch.export import own_name, user_outputs
@@ -23,8 +32,10 @@ from samhw.importers.torch.inlined import written_with_others
 from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
     MADE_OF_SHAPES,
+    PRODUCTS,
     draws,
     empty_of,
+    feeds_products,
     is_complex,
     keeps_integers,
     located,
@@ -252,10 +263,12 @@ class GraphWalk:
             raise UnsupportedError("draws random numbers", "call model.eval(), or give them as an argument")
         if (empty := empty_of(node)) is not None:
             return Known(empty, self.build.result_name)
-        if name in _PRODUCTS and any(isinstance(item, Host) for item in held) and host.are_integers(held):
+        if name in PRODUCTS and any(isinstance(item, Host) for item in held) and host.are_integers(held):
             arguments = [self.importer.integers(x) if isinstance(x, Known | Host) else x for x in arguments]
             held = [item for item in arguments if isinstance(item, Value)]
         if not name.startswith(OWN) and not any(isinstance(item, Value | Complex) for item in held):
+            if name == "aten._to_copy" and host.are_bytes(arguments[0]) and feeds_products(node):
+                return self.importer.real(self.importer.integers(arguments[0]))  # type: ignore[arg-type]
             if all(isinstance(item, Known) for item in held):
                 return self.folded(node, name, arguments, named, handler)
             if host.is_of_indices(node, name, held):
@@ -390,14 +403,21 @@ class GraphWalk:
             return [Host(item, part(place), label) for place, item in enumerate(example)]
         return Host(example, fetch, label)
 
+    def is_shared(self, node: Node, found: Value) -> bool:
+        """Whether several operators may compute a value, each for itself: what integers stand for, and sums
+        of that for those that quantise them."""
+        if found.mask is not None or scaled(self.build, found.expr) is not None:
+            return found.mask is None
+        quantised = all("quantize_per" in operator_name(user.target) for user in node.users)
+        return quantised and is_scaled(self.build, found.expr)
+
     def kept(self, node: Node, found: object) -> object:
         """A value that several operators use is a tensor of its own."""
         if isinstance(found, UnsupportedError) and node.target is python_operator.getitem:
             raise found
         if len(node.users) > 1:
             if isinstance(found, Value):
-                simple = found.mask is None and is_scaled(self.build, found.expr)
-                return found if simple else self.importer.tensors.materialized(found)
+                return found if self.is_shared(node, found) else self.importer.tensors.materialized(found)
             if isinstance(found, Complex):
                 keep = self.importer.tensors.materialized
                 parts = [keep(p) if isinstance(p, Value) else p for p in (found.real, found.imag)]
@@ -408,22 +428,6 @@ class GraphWalk:
 _MISSING = UnsupportedError("gives a result for which there is no hardware yet", "use its first result")
 _CHECKS = ("aten._assert", "aten.sym_constrain", "_assert", "aten._linalg_check_errors")
 """What only checks, and computes nothing."""
-_PRODUCTS = frozenset(
-    f"aten.{name}"
-    for name in (
-        "_int_mm",
-        "mm",
-        "matmul",
-        "bmm",
-        "mv",
-        "linear",
-        "conv1d",
-        "conv2d",
-        "conv3d",
-        "convolution",
-    )
-)
-"""What hardware computes of integers too, where a run gives some of them."""
 
 
 def _as_number(item: object) -> object:

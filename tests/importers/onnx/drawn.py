@@ -216,8 +216,63 @@ def gather(d: Drawn) -> bool:
     return d.add("Gather", x, d.held(ids.astype(np.int64)), shape=out, axis=axis)
 
 
+def quantised(d: Drawn) -> bool:
+    """Through integers of 8 bits and back: as they are, or in a product."""
+    x = d.any()
+    shape, kind = d.shapes[x], d.rng.choice([np.int8, np.uint8])
+    if not shape or int(np.prod(shape)) > MOST_ELEMENTS:
+        return False
+    ends, name = np.iinfo(kind), f"t{len(d.nodes)}q"
+    scale = d.held(np.float32(d.rng.choice([0.125, 0.05, 0.03])))
+    zero = d.held(d.rng.integers(ends.min, ends.max, endpoint=True).astype(kind))
+    way = int(d.rng.integers(0, 5))
+    if way == 4:
+        parts = [name, f"{name}s", f"{name}z"]
+        d.nodes.append(helper.make_node("DynamicQuantizeLinear", [x], parts))
+        return d.add("DequantizeLinear", *parts, shape=shape)
+    d.nodes.append(helper.make_node("QuantizeLinear", [x, scale, zero], [name]))
+    if way == 0 or len(shape) < 2:
+        return d.add("DequantizeLinear", name, scale, zero, shape=shape)
+    width = int(d.rng.integers(1, 5))
+    weight = d.held(d.rng.integers(ends.min, ends.max, (shape[-1], width), endpoint=True).astype(kind))
+    offset = d.held(kind(d.rng.choice([0, 5])))
+    out = (*shape[:-1], width)
+    if way == 1:
+        d.nodes.append(helper.make_node("MatMulInteger", [name, weight, zero, offset], [f"{name}m"]))
+        d.nodes.append(helper.make_node("Cast", [f"{name}m"], [f"{name}c"], to=TensorProto.FLOAT))
+        return d.add("Mul", f"{name}c", d.held(np.float32(0.0003)), shape=out)
+    fine = d.held(np.float32(0.007))
+    if way == 2:
+        last = [d.held(np.float32(0.041)), zero]
+        given = [name, scale, zero, weight, fine, offset, *last]
+        d.nodes.append(helper.make_node("QLinearMatMul", given, [f"{name}m"]))
+        return d.add("DequantizeLinear", f"{name}m", *last, shape=out)
+    for node in ([name, scale, zero], [weight, fine, offset]):
+        d.nodes.append(helper.make_node("DequantizeLinear", node, [f"{name}{node[0]}"]))
+    return d.add("MatMul", f"{name}{name}", f"{name}{weight}", shape=out)
+
+
+def whole(d: Drawn) -> bool:
+    """Integers of 32 bits, and back."""
+    x = d.any()
+    shape, name = d.shapes[x], f"t{len(d.nodes)}i"
+    if not shape or int(np.prod(shape)) > MOST_ELEMENTS:
+        return False
+    d.nodes.append(helper.make_node("Mul", [x, d.held(np.float32(1000))], [f"{name}f"]))
+    d.nodes.append(
+        helper.make_node("Clip", [f"{name}f", *map(d.held, np.float32([-3e4, 3e4]))], [f"{name}k"])
+    )
+    d.nodes.append(helper.make_node("Cast", [f"{name}k"], [f"{name}a"], to=TensorProto.INT32))
+    other = d.held((d.rng.integers(1, 60, shape) * d.rng.choice([-1, 1], shape)).astype(np.int32))
+    operator = str(d.rng.choice(["Add", "Mul", "Div", "Mod", "Max", "BitwiseAnd"]))
+    d.nodes.append(helper.make_node(operator, [f"{name}a", other], [f"{name}r"]))
+    d.nodes.append(helper.make_node("Cast", [f"{name}r"], [f"{name}c"], to=TensorProto.FLOAT))
+    return d.add("Mul", f"{name}c", d.held(np.float32(0.001)), shape=shape)
+
+
 STEPS: tuple[Callable[[Drawn], bool], ...] = (
     *(unary, binary, where, product, gemm, convolution, reduction, softmax, norm, view, view, gather),
+    *(quantised, quantised, whole),
 )
 
 

@@ -14,6 +14,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import samhw.torch
+from samhw.app.workload.exact_integers import ExactIntegers
+from samhw.app.workload.torch_module import check_program
+from samhw.errors import InputError
 from samhw.graph.numerics import value_type
 from samhw.importers.torch import import_module
 from samhw.lang import Access, Expr, Mul, dumps, walk
@@ -207,7 +210,7 @@ def test_convolutions_sums_and_pools() -> None:
     wide = np.pad(given, [(0, 0), (0, 0), (1, 1), (1, 1)])
     taken = np.stack([wide[:, :, r : r + 4, c : c + 4] for r in range(3) for c in range(3)], -1)
     sums = np.einsum("nirct,oit->norc", taken, module.w.numpy().astype(np.int64).reshape(2, 2, 9))
-    unit = np.array([Fraction(float(s)) * Fraction(0.02) for s in module.s], object)[:, None, None]
+    unit: Array = np.array([Fraction(float(s)) * Fraction(0.02) for s in module.s], object)[:, None, None]
     sums = sums + bias_of(module.b, unit[:, 0, 0])[:, None, None]
     folded = rescaled(sums, unit / Fraction(0.05), 12, -128, 127) - 12
     # A sum of several: 20 bits after the greatest factor's leading one, 0.05 / 0.04 = 1.25.
@@ -231,6 +234,19 @@ def test_parts_that_stand_for_numbers_alike_are_put_together_as_integers() -> No
     imported, found = outputs(Parts(), x)
     np.testing.assert_array_equal(found.numpy(), Parts()(x).numpy())
     assert {str(decl.value) for decl in imported.program.tensors.values()} == {"i8", "None"}
+
+
+def test_other_data_than_the_example_is_quantised_by_each_scale() -> None:
+    """Of zeros both scales make the same."""
+
+    class Twice(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return steps(x, 0.5, 0, *SIGNED) - steps(x, 0.25, 0, *SIGNED)
+
+    imported = import_module(Twice(), (torch.zeros(1, 2),))
+    given = (torch.tensor([[0.25, 0.3]]),)
+    found = imported.outputs(evaluate_program(imported.program, imported.tensors(given)), given, exact=True)
+    np.testing.assert_array_equal(found.numpy(), [[-0.25, 0.25]])
 
 
 def test_sums_that_could_leave_32_bits_are_computed_in_floating_point() -> None:
@@ -258,6 +274,111 @@ def test_integers_are_multiplied_as_they_are() -> None:
     imported, found = outputs(Plain(), x)
     np.testing.assert_array_equal(found.numpy(), [[(100 - 384) / 2, (-200 - 512) / 2], [23 / 2, 14 / 2]])
     assert kinds_of_products(imported) == {"i32"}
+
+
+class Dynamic(nn.Module):
+    """Ranges that a run finds, and a weight that stands as integers."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        ends = (-128, 127, torch.int8)
+        found = Q.choose_qparams(x, -128, 127, 2.0**-12, torch.int8)
+        x = Q.dequantize_per_tensor(Q.quantize_per_tensor(x, *found, *ends), *found, *ends)
+        weight = torch.tensor([[5, -4, 3], [6, 0, -128]], dtype=torch.int8)
+        return F.linear(x, Q.dequantize_per_tensor(weight, 0.5, 0, *ends), torch.tensor([0.1, -0.1]))
+
+
+def test_ranges_that_a_run_finds() -> None:
+    """By hand: from -1 to 1.55 a step is 0.01 and zero -28; 1.55 is 127 then, and 0.5 is 22."""
+    imported, found = outputs(Dynamic(), torch.tensor([[1.55, -1.0, 0.5]]))
+    first = 0.005 * (155 * 5 + 100 * 4 + 50 * 3) + 0.1
+    second = 0.005 * (155 * 6 - 50 * 128) - 0.1
+    np.testing.assert_allclose(found.numpy(), [[first, second]], rtol=1e-6)
+    assert kinds_of_products(imported) == {"i32"}
+
+
+class Faked(nn.Module):
+    """As training leaves it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = torch.tensor([[0.5, -0.26], [0.3, 9.0]])
+        scales, zeros = torch.tensor([0.01, 0.02]), torch.zeros(2, dtype=torch.int32)
+        weight = torch.fake_quantize_per_channel_affine(weight, scales, zeros, 0, -127, 127)
+        x = torch.fake_quantize_per_tensor_affine(x, 0.5, 3, 0, 255)
+        return torch.fake_quantize_per_tensor_affine(F.linear(x, weight), 0.25, 0, -128, 127)
+
+
+def test_what_training_quantises_and_back_is_integers() -> None:
+    """By hand: 4 and -1.5 are 11 and 0; (8 * 50 + 3 * 26) * 0.02 and (8 * 15 - 3 * 127) * 0.04 steps."""
+    imported, found = outputs(Faked(), torch.tensor([[4.0, -1.6]]))
+    np.testing.assert_array_equal(found.numpy(), [[10 * 0.25, -10 * 0.25]])
+    assert kinds_of_products(imported) == {"i32"}
+    assert np.array_equal(ExactIntegers(imported.exported).given(torch.tensor([[4.0, -1.6]])), found)
+
+
+@pytest.mark.parametrize(
+    "module", [Image(), Layers(SIGNED, torch.relu), Dynamic()], ids=["image", "layers", "run"]
+)
+def test_the_judge_is_exact_where_pytorch_rounds(module: nn.Module) -> None:
+    """It says what the program says, and PyTorch what is one step from it at most, and seldom."""
+    draw = torch.Generator().manual_seed(7)
+    x = torch.randn(
+        (20, 2, 4, 4) if isinstance(module, Image) else (40, 3 if isinstance(module, Dynamic) else 6),
+        generator=draw,
+    )
+    imported, found = outputs(module, x)
+    np.testing.assert_allclose(
+        ExactIntegers(imported.exported).given(x).numpy(), found.numpy(), rtol=1e-12, atol=1e-12
+    )
+    apart = (module(x) - found).abs()
+    assert float(apart.max()) < 0.05
+    assert float((apart > 1e-5).double().mean()) < 0.1
+
+
+def test_weights_alone_and_casts() -> None:
+    class Alone(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("w", torch.tensor([[1, -2], [3, 4]], dtype=torch.int8))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return (x.bfloat16().float() @ self.w.t().float()) * 0.5
+
+    # 1 + 2^-8 is a tie of bf16, and becomes 1.
+    imported, found = outputs(Alone(), torch.tensor([[1.00390625, 2.0]]))
+    np.testing.assert_array_equal(found.numpy(), [[-1.5, 5.5]])
+    assert {str(decl.value) for decl in imported.program.inputs} == {"i8", "None"}
+
+
+def test_what_cannot_be_exported_is_refused_with_a_way_out() -> None:
+    packed = torch.ao.nn.quantized.dynamic.Linear(3, 2)
+    with pytest.raises(InputError, match=r"quantised Linear of PyTorch's eager mode.*convert_pt2e"):
+        import_module(nn.Sequential(packed), (torch.zeros(1, 3),))
+    observed = nn.Sequential(torch.ao.quantization.FusedMovingAvgObsFakeQuantize()).eval()
+    with pytest.raises(InputError, match="disable_observer"):
+        import_module(observed, (torch.rand(1, 3),))
+    observed.apply(torch.ao.quantization.disable_observer)
+    _, found = outputs(observed, torch.tensor([[2.0, 3.4, -1.0]]))
+    # A step of 1, as nothing has been observed, of 0 to 255.
+    np.testing.assert_array_equal(found.numpy(), [[2, 3, 0]])
+
+
+def test_torchao() -> None:
+    """Its integers of weights, and of data by row."""
+    ao = pytest.importorskip("torchao.quantization")
+    x = torch.randn(5, 8, generator=torch.Generator().manual_seed(8))
+    for made, kinds in (
+        (ao.Int8WeightOnlyConfig, {"f32"}),
+        (ao.Int8DynamicActivationInt8WeightConfig, {"i32"}),
+    ):
+        torch.manual_seed(9)
+        module = nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Linear(6, 4)).eval()
+        ao.quantize_(module, made())
+        imported, found = outputs(module, x)
+        # The extreme of a row of data is at a tie, which f32 takes either way.
+        assert check_program(module, imported, (x,), imported.tensors((x,))) < 0.02
+        torch.testing.assert_close(found, module(x).double(), rtol=0, atol=0.02)
+        assert kinds_of_products(imported) == kinds
+        assert sum(str(decl.value) == "i8" for decl in imported.program.inputs) == 2
 
 
 @pytest.mark.verilator

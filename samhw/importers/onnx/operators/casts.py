@@ -1,18 +1,22 @@
 """Operators that change the type of elements, or nothing."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from onnx import TensorProto, helper
 
+from samhw.graph.numerics import Float
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.formulas import (
     clamp,
 )
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.quotients import truncated
+from samhw.importers.onnx.operators.whole import wrapped
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import (
     Held,
@@ -23,13 +27,11 @@ from samhw.importers.onnx.values import (
     is_whole,
     kind_name,
     kind_of,
+    limits,
 )
-from samhw.lang.expr import Expr
-from samhw.lang.functions import (
-    eq,
-    f8e4m3,
-    f8e5m2,
-)
+from samhw.lang.expr import Expr, Literal
+from samhw.lang.functions import abs as abs_
+from samhw.lang.functions import eq, f8e4m3, f8e5m2, le, lt, rint, select
 
 __all__ = ["cast"]
 
@@ -70,6 +72,38 @@ _EIGHT_BITS: dict[int, tuple[Maker, float]] = {
     TensorProto.FLOAT8E5M2: (f8e5m2, 57344.0),
 }
 
+_UNNAMED: dict[int, float] = {
+    TensorProto.FLOAT16: math.inf,
+    TensorProto.FLOAT8E4M3FNUZ: math.nan,
+    TensorProto.FLOAT8E5M2FNUZ: math.nan,
+    TensorProto.FLOAT4E2M1: 6.0,
+}
+"""Types that samhw rounds to in f32, with what becomes of numbers that are too large."""
+
+
+def rounded_to(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool) -> Value:
+    """A number of f32 as one of fewer bits: a multiple of its unit, which halves of the exponents' range
+    find."""
+    type_ = ml_dtypes.finfo(helper.tensor_dtype_to_np_dtype(kind))  # type: ignore[no-untyped-call]
+    most, low, digits = float(type_.max), int(type_.minexp), int(type_.nmant)
+    held = importer.materialized(importer.elementwise(lambda e: clamp(e, -4 * most, 4 * most), x))
+    size = importer.elementwise(lambda e: abs_(e) * 2.0**-low, held)
+    unit = importer.value(2.0 ** (low - digits))
+    for step in reversed(range((math.frexp(most)[1] - low).bit_length())):
+        power = 2.0 ** (1 << step)
+        size = importer.materialized(size)
+        unit = importer.elementwise(lambda s, u, p=power: u * select(le(p, s), p, 1.0), size, unit)
+        size = importer.elementwise(lambda s, p=power: s * select(le(p, s), 1 / p, 1.0), size)
+    made = importer.elementwise(lambda e, u: rint(e / u) * u, held, importer.materialized(unit))
+    if saturate or kind == TensorProto.FLOAT4E2M1:
+        return importer.elementwise(lambda e: clamp(e, -most, most), made)
+    beyond = importer.value(Held(np.asarray(_UNNAMED[kind], np.float32), "beyond"))
+    return importer.elementwise(
+        lambda e, b: select(lt(most, abs_(e)), select(lt(e, 0), -b, b), e),
+        importer.materialized(made),
+        beyond,
+    )
+
 
 def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True) -> Operand:
     """In another type."""
@@ -77,27 +111,38 @@ def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True
     if kind == before:
         return importer.value(x)
     if kind in _EIGHT_BITS:
-        importer.need_fractions()
         rounded, most = _EIGHT_BITS[kind]
         held = importer.materialized(x)
         return importer.elementwise(lambda e: rounded(clamp(e, -most, most) if saturate else e), held)
     if is_float(kind):
-        importer.need_fractions()
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE):
             importer.note(f"What the model has in {kind_name(kind)} is computed in f32.")
-        return importer.value(x)
+        real = importer.as_real(x)
+        if importer.real is None or before in _HELD_BY_SHORT or isinstance(real.expr, Literal):
+            return real
+        if kind in _UNNAMED:
+            return rounded_to(importer, real, kind, saturate=saturate and kind != TensorProto.FLOAT16)
+        return importer.to(importer.real, importer.to(_BF16, real)) if kind == TensorProto.BFLOAT16 else real
     if is_bool(kind):
         return importer.elementwise(lambda e: 1 - eq(e, 0), importer.value(x), condition=True)
     if not is_whole(kind):
         raise UnsupportedError(f"makes {kind_name(kind)} of {kind_name(before)}", "use a type that samhw has")
     if is_float(before):
-        return truncated(importer, x)
+        return importer.to(None, truncated(importer, x))
     if is_whole(before) and not _holds(kind, before):
-        importer.note(f"What is cast from {kind_name(before)} to {kind_name(kind)} is taken to fit.")
-    return importer.value(x)
+        return wrapped(importer, x, kind)
+    return importer.to(None, x) if is_bool(before) else importer.value(x)
+
+
+_BF16 = Float("bf16")
+
+_HELD_BY_SHORT = frozenset(
+    (TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2)
+)
+"""Types all of whose numbers float16 and bfloat16 have."""
 
 
 def _holds(kind: int, before: int) -> bool:
     """Whether a type of integers has all numbers of another one."""
-    one, other = (np.iinfo(helper.tensor_dtype_to_np_dtype(k)) for k in (kind, before))
+    one, other = (limits(k) for k in (kind, before))
     return bool(one.min <= other.min and one.max >= other.max)

@@ -27,6 +27,7 @@ from samhw.importers.onnx.values import (
     NodeCall,
     Operand,
     is_bool,
+    is_float,
     kind_of,
 )
 from samhw.lang.expr import Expr
@@ -56,20 +57,15 @@ __all__ = ["without"]
 Maker = Callable[..., Expr]
 
 
-def register(
-    names: str, make: Maker, *, condition: bool = False, whole: bool = False, alone: bool = False
-) -> None:
+def register(names: str, make: Maker, *, condition: bool = False, alone: bool = False) -> None:
     """An operator that is one expression of its operands.
 
     Args:
         condition: it gives conditions.
-        whole: integers have it too.
         alone: an operand stands in it several times.
     """
 
     def handler(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
-        if not whole:
-            importer.need_fractions()
         given = [importer.materialized(x) for x in operands] if alone else operands
         return importer.elementwise(make, *given, condition=condition)
 
@@ -81,7 +77,6 @@ def register_with(names: str, make: Maker, **defaults: float) -> None:
     """An operator of one tensor, which may stand in its expression several times, and of attributes."""
 
     def handler(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-        importer.need_fractions()
         numbers = {name: _single(call.get(name, default)) for name, default in defaults.items()}
         return importer.elementwise(lambda e: make(e, **numbers), importer.materialized(x))
 
@@ -100,7 +95,7 @@ for _names, _make in (
     ("Relu", relu),
     ("Sub", lambda a, b: a - b),
 ):
-    register(_names, _make, whole=True)
+    register(_names, _make)
 
 for _names, _make in (
     ("Exp", exp),
@@ -127,10 +122,10 @@ for _names, _make in (
     ("Not", lambda a: eq(a, 0)),
     ("IsNaN", lambda a: 1 - eq(a, a)),
 ):
-    register(_names, _make, condition=True, whole=True, alone=_names == "IsNaN")
+    register(_names, _make, condition=True, alone=_names == "IsNaN")
 
 for _names, _make in (("Sign", lambda x: lt(0, x) - lt(x, 0)),):
-    register(_names, _make, alone=True, whole=True)
+    register(_names, _make, alone=True)
 
 for _names, _make in (
     ("Tan", lambda x: sin(x) / cos(x)),
@@ -169,14 +164,12 @@ register_with("Swish", lambda x, alpha: x * sigmoid(x * alpha), alpha=1.0)
 
 @operator("Gelu")
 def import_gelu(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    importer.need_fractions()
     kind = call.get("approximate", "none")
     return importer.elementwise(lambda e: gelu_of(e, kind), importer.materialized(x))
 
 
 @operator("IsInf")
 def import_isinf(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    importer.need_fractions()
     negative, positive = call.get("detect_negative", 1), call.get("detect_positive", 1)
     held = importer.materialized(x)
     if not negative and not positive:
@@ -246,7 +239,6 @@ def import_min(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Va
 
 @operator("Mean")
 def import_mean(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
-    importer.need_fractions()
     total = _several(importer, lambda x, y: x + y, operands)
     return importer.elementwise(lambda e: e * (1 / len(operands)), total)
 
@@ -266,7 +258,7 @@ def import_clip(
         number = importer.number(bound)
         if number is None:
             made = importer.elementwise(function, made, bound)
-        elif math.isfinite(number) and not (importer.integer and abs(number) >= 2**31):
+        elif math.isfinite(number) and (is_float(kind_of(x)) or abs(number) < 2**31):
             make = relu if function is max_ and number == 0 else partial(_with_number, function, number)
             made = importer.elementwise(make, made)
     return importer.value(made)
@@ -302,7 +294,6 @@ def import_where(importer: NodeImporter, call: NodeCall, condition: Operand, a: 
 @operator("Asin")
 def import_asin(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """Beyond 1/2 it is pi/2 less twice that of sqrt((1 - x) / 2)."""
-    importer.need_fractions()
     held = importer.materialized(x)
     t = importer.materialized(
         importer.elementwise(lambda e: select(lt(0.5, abs_(e)), sqrt((1 - abs_(e)) * 0.5), abs_(e)), held)
@@ -324,7 +315,6 @@ def import_acos(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
 @operator("Atan")
 def import_atan(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """Beyond 1 it is pi/2 less that of the reciprocal."""
-    importer.need_fractions()
     held = importer.materialized(x)
     t = importer.materialized(
         importer.elementwise(lambda e: min_(abs_(e), reciprocal(max_(abs_(e), 1))), held)

@@ -57,7 +57,6 @@ def import_dft(
     length: Operand | None = None,
     axis: Operand | None = None,
 ) -> Value:
-    importer.need_fractions()
     held = importer.value(x)
     rank = len(held.modes)
     inverse, onesided = bool(call.get("inverse", 0)), bool(call.get("onesided", 0))
@@ -82,7 +81,6 @@ def import_stft(
     length: Operand | None = None,
 ) -> Value:
     """Of windows that lie a step apart, each times a window's numbers."""
-    importer.need_fractions()
     held = importer.value(x)
     (stride,) = importer.ints(step)
     if length is not None:

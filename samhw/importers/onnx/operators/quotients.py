@@ -11,6 +11,7 @@ from samhw.importers.core.formulas import (
 )
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.elementwise import without
+from samhw.importers.onnx.operators.whole import divided, modulo
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import (
     Held,
@@ -33,7 +34,7 @@ from samhw.lang.functions import (
     sqrt,
 )
 
-__all__ = ["divided", "floored", "truncated"]
+__all__ = ["ceiled", "floored", "truncated"]
 
 Maker = Callable[..., Expr]
 
@@ -46,14 +47,17 @@ def floored(importer: NodeImporter, x: Operand) -> Value:
 
 @operator("Floor")
 def import_floor(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    importer.need_fractions()
     return floored(importer, x)
+
+
+def ceiled(importer: NodeImporter, x: Operand) -> Value:
+    """The least whole number that is not below it."""
+    return importer.elementwise(lambda e: rint(e) + lt(rint(e), e), importer.materialized(x))
 
 
 @operator("Ceil")
 def import_ceil(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    importer.need_fractions()
-    return importer.elementwise(lambda e: rint(e) + lt(rint(e), e), importer.materialized(x))
+    return ceiled(importer, x)
 
 
 def truncated(importer: NodeImporter, x: Operand) -> Value:
@@ -68,43 +72,17 @@ def truncated(importer: NodeImporter, x: Operand) -> Value:
     return importer.elementwise(make, held)
 
 
-def divided(importer: NodeImporter, a: Operand, b: Operand) -> Value:
-    """The quotient of integers without its fraction: half of one more never is at a whole quotient."""
-    a, b = importer.materialized(a), importer.materialized(b)
-
-    def make(x: Expr, y: Expr) -> Expr:
-        size = (abs_(x) + 0.5) / abs_(y)
-        down = rint(size) - lt(size, rint(size))
-        return select(eq(lt(x, 0), lt(y, 0)), down, -down)
-
-    return importer.materialized(importer.elementwise(make, a, b))
-
-
 @operator("Div")
 def import_div(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
     if (left := without(importer, a, b, 1)) is not None:
         return left
-    importer.need_fractions()
     if not is_float(kind_of(a)) and not is_float(kind_of(b)):
         return divided(importer, a, b)
     return importer.elementwise(lambda x, y: x / y, a, b)
 
 
-def modulo(importer: NodeImporter, a: Operand, b: Operand, *, down: bool) -> Value:
-    """What is left of whole numbers: of the quotient rounded down, or towards zero."""
-    a, b = importer.materialized(a), importer.materialized(b)
-    quotient = divided(importer, a, b)
-    left = importer.materialized(importer.elementwise(lambda x, y, q: x - y * q, a, b, quotient))
-    if not down:
-        return left
-    return importer.elementwise(
-        lambda r, y: select(eq(r, 0), 0, select(eq(lt(r, 0), lt(y, 0)), r, r + y)), left, b
-    )
-
-
 @operator("Mod")
 def import_mod(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
-    importer.need_fractions()
     if is_float(kind_of(a)):
         raise UnsupportedError("takes remainders of fractions", "give it integers")
     return modulo(importer, a, b, down=not call.get("fmod", 0))
@@ -120,10 +98,7 @@ def import_pow(importer: NodeImporter, call: NodeCall, x: Operand, power: Operan
     if number == 0:
         return importer.build.literal(1.0, shape)
     if float(number).is_integer() and 1 <= abs(number) <= 16:
-        if number < 0:
-            importer.need_fractions()
         return importer.elementwise(lambda e: powered(e, int(number)), held)
-    importer.need_fractions()
     if is_whole(kind_of(x)):
         raise UnsupportedError(f"has the power {number:g} of integers", "cast them to float first")
     roots: dict[float, Maker] = {0.5: sqrt, -0.5: rsqrt, 1.5: lambda e: e * sqrt(e)}
@@ -136,7 +111,6 @@ def _any_power(importer: NodeImporter, x: Operand, power: Operand) -> Value:
         raise UnsupportedError(
             "has integers to a power that differs from place to place", "cast them to float"
         )
-    importer.need_fractions()
     base, p = importer.materialized(x), importer.materialized(power)
     size = importer.materialized(importer.elementwise(lambda e, q: exp(log(abs_(e)) * q), base, p))
     if isinstance(x, Held) and x.fetch is None and bool((x.array >= 0).all()):

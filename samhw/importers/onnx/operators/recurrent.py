@@ -124,7 +124,6 @@ class Layer:
             step: of a direction, its recurrent weights and biases, the step.
         """
         importer = self.importer
-        importer.need_fractions()
         held = importer.value(x)
         if self.batch_first:
             held = replace(held, modes=(held.modes[1], held.modes[0], *held.modes[2:]))

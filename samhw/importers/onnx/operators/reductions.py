@@ -8,14 +8,16 @@ from functools import partial
 import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core.element_types import WHOLE
 from samhw.importers.core.formulas import powered
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.operators.quotients import divided
+from samhw.importers.onnx.operators.quotients import truncated
 from samhw.importers.onnx.operators.views import picked
+from samhw.importers.onnx.operators.whole import divided
 from samhw.importers.onnx.registry import Results, operator
 from samhw.importers.onnx.values import Held, NodeCall, Operand, is_float, kind_of
 from samhw.lang import MOST_RANKS
-from samhw.lang.expr import Expr
+from samhw.lang.expr import Access, Expr
 from samhw.lang.functions import abs as abs_
 from samhw.lang.functions import exp, log, rsqrt, sqrt
 
@@ -44,14 +46,17 @@ def import_reduction(
     held = importer.value(x)
     if before is not None:
         held = importer.materialized(importer.elementwise(before, importer.materialized(held)))
-    if after is not None:
-        importer.need_fractions()
     if dims is not None:
         if kind != "sum":
             # What is the same all along a dimension counts as often.
             held = importer.tensors.expanded(importer.materialized(held))
         held = importer.reductions.reduced(held, dims, keep, kind) if dims else held
-    return held if after is None else importer.elementwise(after, importer.materialized(held))
+    if after is None:
+        return held
+    made = importer.elementwise(
+        after, importer.materialized(held if is_float(kind_of(x)) else importer.to(importer.real, held))
+    )
+    return made if is_float(kind_of(x)) else importer.to(None, truncated(importer, made))
 
 
 for _name, _kind, _before, _after in (
@@ -72,7 +77,6 @@ def import_mean(importer: NodeImporter, call: NodeCall, x: Operand, axes: Operan
     dims, keep = axes_of(importer, call, x, axes), bool(call.get("keepdims", 1))
     if not dims:
         return importer.value(x)
-    importer.need_fractions()
     if not is_float(kind_of(x)):
         count = math.prod(importer.shape(x)[dim] for dim in dims)
         total = importer.reductions.reduced(importer.value(x), dims, keep)
@@ -84,7 +88,6 @@ def import_mean(importer: NodeImporter, call: NodeCall, x: Operand, axes: Operan
 def import_log_sum_exp(
     importer: NodeImporter, call: NodeCall, x: Operand, axes: Operand | None = None
 ) -> Value:
-    importer.need_fractions()
     dims, keep = axes_of(importer, call, x, axes), bool(call.get("keepdims", 1))
     if not dims:
         return importer.value(x)
@@ -104,13 +107,11 @@ def import_log_sum_exp(
 
 @operator("Softmax")
 def import_softmax(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    importer.need_fractions()
     return importer.reductions.softmax(importer.value(x), call.get("axis", -1))
 
 
 @operator("LogSoftmax")
 def import_log_softmax(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-    importer.need_fractions()
     held = importer.materialized(importer.tensors.expanded(importer.value(x)))
     axis = call.get("axis", -1) % len(held.modes)
     most = importer.materialized(importer.reductions.reduced(held, axis, True, "max"))
@@ -251,6 +252,14 @@ def _trained(
 # Rows and order
 
 
+def _places(importer: NodeImporter, row: Value, axis: int, kind: str, count: int = 1) -> Value:
+    """Coordinates, which are integers."""
+    found = importer.reductions.in_row(row, axis, kind, count)
+    if importer.real is not None and isinstance(found.expr, Access):
+        importer.build.stored[found.expr.tensor].kind = WHOLE
+    return found
+
+
 def import_extreme(kind: str, importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """The coordinates of the first ones, or of the last ones, along a mode."""
     held = importer.materialized(x)
@@ -259,7 +268,7 @@ def import_extreme(kind: str, importer: NodeImporter, call: NodeCall, x: Operand
     last = call.get("select_last_index", 0)
     if last:
         held = importer.materialized(picked(importer, held, axis, list(range(size))[::-1]))
-    found = importer.reductions.in_row(*importer.reductions.row_along(held, axis), kind)
+    found = _places(importer, *importer.reductions.row_along(held, axis), kind)
     if last:
         found = importer.elementwise(lambda e: (size - 1) - e, found)
     if call.get("keepdims", 1):
@@ -282,7 +291,10 @@ def import_topk(importer: NodeImporter, call: NodeCall, x: Operand, number: Oper
     row, axis = importer.reductions.row_along(importer.value(x), call.get("axis", -1))
     largest = call.get("largest", 1)
     kind = ("top" if largest else "bottom") if count > 1 else "max" if largest else "min"
-    return [importer.reductions.in_row(row, axis, each, count) for each in (kind, f"arg{kind}")]
+    return [
+        importer.reductions.in_row(row, axis, kind, count),
+        _places(importer, row, axis, f"arg{kind}", count),
+    ]
 
 
 def import_running(kind: str, importer: NodeImporter, call: NodeCall, x: Operand, axis: Operand) -> Value:

@@ -11,12 +11,13 @@ from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import operator
 from samhw.lang.expr import Expr
-from samhw.lang.functions import eq, f8e4m3, f8e5m2
+from samhw.lang.functions import eq, f8e4m3, f8e5m2, to
 
 __all__: list[str] = []
 
 
-_EIGHT_BITS: Mapping[torch.dtype, Callable[[Expr], Expr]] = {
+_ROUNDED: Mapping[torch.dtype, Callable[[Expr], Expr]] = {
+    torch.bfloat16: lambda e: to("f32", to("bf16", e)),
     # PyTorch takes what is too large for it as its greatest number.
     torch.float8_e4m3fn: lambda e: f8e4m3(clamp(e, -448, 448)),
     torch.float8_e5m2: f8e5m2,
@@ -32,9 +33,9 @@ def import_same(importer: Importer, x: Operand, *_: object, **named: object) -> 
         return importer.elementwise(lambda e: 1 - eq(e, 0), x, condition=True)
     if importer.masks.is_condition(x) and dtype not in (None, torch.bool):
         return replace(importer.value(x), condition=False)
-    if dtype is not None and dtype in _EIGHT_BITS:
+    if dtype is not None and dtype in _ROUNDED:
         check_unmasked(x)
-        return importer.elementwise(_EIGHT_BITS[dtype], x)
+        return importer.elementwise(_ROUNDED[dtype], x)
     if dtype is not None and dtype != torch.bool and not (dtype.is_floating_point or dtype.is_complex):
         check_unmasked(x)
         found: Value = importer.call("trunc", x)

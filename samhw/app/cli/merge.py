@@ -1,0 +1,27 @@
+"""The command line's `samhw merge`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from samhw.app.cli.sweep import ended
+from samhw.app.sweep import merge as merged
+from samhw.app.sweep import row_of, write_table
+
+__all__ = ["merge"]
+
+
+@click.command()
+@click.argument("journals", nargs=-1, required=True, metavar="JOURNAL...", type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, metavar="TABLE", help="The table, .csv or .parquet.")
+def merge(journals: Sequence[Path], output: str) -> None:
+    """Put the journals of a sweep's shards together, into one table.
+
+    It is the table that the sweep writes in one run. Points that are missing, or of another version of samhw
+    or of the data, are refused with their names.
+    """
+    found = merged(journals)
+    rows = [row_of(key, one, dict(found.outcomes[key])) for key, one in found.keyed]
+    write_table(Path(output), rows)
+    ended(rows, output)

@@ -245,6 +245,32 @@ class LeastNumber(nn.Module):
         return (x + (1.0 - mask.float()) * torch.finfo(x.dtype).min).softmax(-1)
 
 
+class Halves(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm, self.weight = (
+            nn.Linear(8, 8),
+            nn.LayerNorm(8),
+            nn.Parameter(torch.randn(8, 8)),
+        )
+
+    def forward(self, x):
+        product = (x.bfloat16() @ self.weight.bfloat16()).to(x.dtype)
+        return torch.softmax(self.norm(self.linear(x)), -1) + product + self.linear(x.half().to(x.dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_what_a_module_computes_in_halves_is_no_error_of_the_program(dtype):
+    """Casts to bf16 round; what is made of them is computed in the value type."""
+    torch.manual_seed(3)
+    module, x = Halves().to(dtype), torch.randn(3, 8).to(dtype)
+    checked = samhw.torch.compile(module, (x,), value="f32").run().check()
+    assert checked.good
+    assert checked.program_error < 1e-12
+    # PyTorch rounds what it makes to 8 bits.
+    assert 1e-4 < checked.max_abs_error < 0.1
+
+
 def test_a_module_that_float64_makes_nan_is_compared_in_f32():
     module, mask = LeastNumber(), torch.tensor([1, 0, 1, 1])
     assert module(torch.randn(3, 4).double(), mask).isnan().any()

@@ -80,7 +80,9 @@ def test_all_end_with_their_parent(start: str, end: signal.Signals, tmp_path: Pa
     wait_until(lambda: not running(started))
     assert parent.returncode == -end
     # What the others had to say of their end would be of no use to anybody.
-    assert errors.count("Traceback") == (end == signal.SIGINT), errors
+    # A pool of Python 3.11 may close its pipe while the interpreter's end wakes it, and says so.
+    said, _, _ = errors.partition("Exception ignored in: <module 'threading'")
+    assert said.count("Traceback") == (end == signal.SIGINT), errors
 
 
 def test_waiting_work_is_given_up_at_the_first_failure() -> None:

@@ -35,7 +35,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_every_command_that_takes_a_program_is_tried() -> None:
-    assert {*EVERY, "examples", "hls-report", "kernels"} == set(main.list_commands(None))
+    assert {*EVERY, "examples", "hls-report", "kernels", "merge", "papers"} == set(main.list_commands(None))
 
 
 @pytest.mark.parametrize("command", EVERY)

@@ -86,7 +86,7 @@ def test_weights_and_voxels() -> None:
 
 
 def test_names_and_seeds() -> None:
-    assert len(STAND_INS) == 24
+    assert len(STAND_INS) == 27
     with pytest.raises(InputError, match="no stand-in for a data set 'citeseer': use cora, cora_ml"):
         stand_in("citeseer")
     same, other = (stand_in("cora", seed=seed)["adjacency"].arrays()["crd1"] for seed in (0, 1))

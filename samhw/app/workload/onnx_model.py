@@ -221,7 +221,7 @@ def judged(model: OnnxModel, arguments: Mapping[str, Array], by: str = "referenc
 
 def _run_by_onnxruntime(proto: onnx.ModelProto, arguments: Mapping[str, Array]) -> list[Any] | None:
     try:
-        import onnxruntime  # type: ignore[import-untyped]
+        import onnxruntime
     except ModuleNotFoundError:
         raise InputError("onnxruntime is not installed; install it with pip install onnxruntime.") from None
     try:

@@ -18,7 +18,7 @@ from samhw.graph.numerics.operations import vanishes
 from samhw.lang.expr import Access, Add, Call, Concat, Div, Expr, Literal, Mul, Neg, Reshape, Sub
 from samhw.lang.program import Program
 from samhw.lang.statement import Statement
-from samhw.lang.traverse import factors_of, free_indices
+from samhw.lang.traverse import factors_of, free_indices, signed_terms
 from samhw.tensors import Tensor
 from samhw.tensors.formats.arrays import run_starts
 from samhw.tensors.storage import sort_order
@@ -145,8 +145,12 @@ class _Walk:
             return _pattern(self.sum(statement.rhs, kept)).over(kept)
         # Each term has the indices that the mask is summed over, and is restricted before.
         inner = mask.indices.difference(kept)
-        whole = _pattern(self.sum(statement.rhs, [*kept, *inner]))
-        return _product([whole.over([*kept, *inner]), mask], kept)
+        seen = [*kept, *inner]
+        if len({frozenset(free_indices(term)) for _, term in signed_terms(statement.rhs)}) > 1:
+            # One that lacks an index has a point, zero or not, wherever the mask has one below a row of any.
+            return _product([Pattern.everything(seen), mask], kept)
+        whole = _pattern(self.sum(statement.rhs, seen))
+        return _product([whole.over(seen), mask], kept)
 
     def access(self, access: Access) -> Pattern:
         if not access.is_plain:

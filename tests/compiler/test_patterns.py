@@ -106,6 +106,23 @@ def test_a_factor_goes_on_where_another_one_is_missing(text: str) -> None:
         assert len(found.vals) <= expected.count({"i": 6, "l": 4, "k": 5})
 
 
+@pytest.mark.parametrize("empty", ["C", "E", "CE"])
+def test_terms_of_other_indices_meet_at_each_point_of_a_mask(empty: str) -> None:
+    """Also where one of them, or each, has nothing at all."""
+    declared = (
+        "tensor S[i=5, k=6] : dense\ntensor C[k=6] : csf\ntensor E[i=5] : csf\ntensor H[i=5, k=6] : csf\n"
+    )
+    program = parse(f"{declared}tensor Y[i=5, k=6] : csf\nY[i,k] = S[i,k] * C[k] - E[i] where H[i,k]")
+    tensors = random_tensors(program, np.random.default_rng(3), 1, 2)
+    for name in empty:
+        tensors[name] = Tensor.from_dense(np.zeros(tensors[name].shape), tensors[name].format)
+    found = run(compile_workload(Workload("masked", program, tensors)), tensors).outputs["Y"]
+    held = {name: tensor.to_dense() for name, tensor in tensors.items()}
+    wanted = (held["S"] * held["C"] - held["E"][:, None]) * (held["H"] != 0)
+    np.testing.assert_array_equal(found.to_dense(), wanted)
+    assert len(found.vals) <= result_patterns(program, tensors)["Y"].count({"i": 5, "k": 6})
+
+
 def pattern(tensor) -> np.ndarray:
     """Where a tensor stores something, be it zero."""
     found = np.zeros(tensor.shape, bool)

@@ -68,6 +68,9 @@ class Placed:
         if not is_sized:
             # What lies at other masters has no fabric in common, which only the memory tells.
             schedule = replace(schedule, share_hardware="none")
+        elif is_placed and not isinstance(schedule.share_hardware, str):
+            # Those that are to share a fabric may lie in different places, and are refused then.
+            schedule = replace(schedule, share_hardware="auto")
         design = samhw.compile(case.text, schedule=schedule, value=case.value)
         workload = design.bind(case.data)
         compiled = design.compile_for(workload, memory if is_sized else None)

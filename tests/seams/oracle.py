@@ -301,11 +301,15 @@ class _Machine:
         end = point[running.index] + (not running.exclusive)
         before = [{**point, running.index: n} for n in range(end)]
         numbers = [self.value(running.operand, p) for p in before if self.is_counted(mask, p)]
+        of_all = self.kind.product if running.reduction == "prod" else self.kind.sum
+        if running.exclusive and running.reduction in ("sum", "prod"):
+            # No result, but it is computed, and may overflow.
+            of_all([*numbers, self.value(running.operand, point)])
         if not numbers:
             return self.kind.literal(1) if running.reduction == "prod" else ZERO
         if running.reduction in ("max", "min"):
             return reduce(lambda a, b: self.kind.call(running.reduction, (a, b)), numbers)
-        return (self.kind.product if running.reduction == "prod" else self.kind.sum)(numbers)
+        return of_all(numbers)
 
     def recurrence(
         self, recurrence: Recurrence, mask: Access | None, point: Point, extents: Mapping[str, int]

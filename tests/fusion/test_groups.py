@@ -4,8 +4,10 @@ import random
 from collections.abc import Sequence
 
 import networkx as nx
+import numpy as np
 import pytest
 
+import samhw
 from samhw.choices.schedule import Schedule
 from samhw.lang import parse
 from samhw.lang.fusion import Flow, StatementKind, group_flow, kind_groups, post_dominators
@@ -188,3 +190,23 @@ def test_groups_are_convex() -> None:
             kinds = [flow.kinds[n] for n in group]
             assert kinds.count(StatementKind.CONTRACTION) <= 1
             assert len(group) == 1 or StatementKind.OPAQUE not in kinds
+
+
+def test_groups_of_a_scan_are_in_the_order_of_the_data() -> None:
+    """What its first group needs of a later one comes first; a state of the step before is there."""
+    text = "\n".join(
+        [
+            "index i=3, j=2, k=2\ntensor x[i, j]\ntensor w[j, k]\ntensor H[i, j]\nscan i {",
+            "A[j] = relu(x[i, j])\nB[j] = relu(H[i - 1, j])\nM[k] = B[j] * w[j, k]",
+            "T[j] = A[j] + M[j]\nH[i, j] = T[j]\n}",
+        ]
+    )
+    found = Schedule(fuse="kinds").apply(parse(text)).regions
+    assert [[*region.written] for region in found] == [["B"], ["M"], ["A", "T"], ["H"]]
+    x, w = np.array([[1, -2], [3, 4], [-5, 6]]), np.array([[1, 2], [-1, 1]])
+    wanted, h = [], np.zeros(2, int)
+    for step in x:
+        h = np.maximum(step, 0) + np.maximum(h, 0) @ w
+        wanted.append(h)
+    run = samhw.compile(text, schedule={"fuse": "kinds"}).run(x=x, w=w)
+    np.testing.assert_array_equal(run["H"], wanted)

@@ -26,7 +26,12 @@ def regions_of(program: Program, fuse: str | Sequence[Sequence[str]]) -> list[Re
             return list(_merged(program.statements))
         case "kinds":
             groups = [list(part) for group in kind_groups(program) for part in _by_scan(group)]
-            sequence, _ = in_sequence(program, groups)
+            sequence, needed = in_sequence(program, groups)
+            if needed:
+                raise InputError(
+                    f"'kinds' makes regions of '{program.name}' that need each other, through {needed[1]}; "
+                    "fuse it another way."
+                )
             return [part for group in sequence for part in _merged(groups[group])]
         case "module":
             raise InputError(
@@ -97,8 +102,7 @@ def in_sequence(
     program: Program, groups: Sequence[Sequence[Statement]], given: int = 0
 ) -> tuple[list[int], tuple[int, str] | None]:
     """Groups of a program's statements in an order that the data flow permits: of those whose operands are
-    there, always the one that begins first in the program. The groups of a scan stand together, in the order
-    of their statements.
+    there, always the one that begins first in the program. The groups of a scan stand together.
 
     Args:
         given: how many of the groups, from the first one on, stay in their order.
@@ -108,17 +112,39 @@ def in_sequence(
         another one that is left.
     """
     units = _units(program, groups)
-    if len(units) < len(groups):
-        whole = [[statement for n in unit for statement in groups[n]] for unit in units]
-        listed = sum(unit[0] < given for unit in units)
-        places, needed = in_sequence(program, whole, listed)
-        return [n for unit in places for n in units[unit]], needed and (units[needed[0]][0], needed[1])
+    whole = [[statement for n in unit for statement in groups[n]] for unit in units]
+    listed = sum(unit[0] < given for unit in units)
+    places, needed = _in_order(program, whole, listed)
+    sequence: list[int] = []
+    for place in places:
+        unit = units[place]
+        inner, missing = _in_order(program, [groups[n] for n in unit], in_step=True)
+        sequence += [unit[n] for n in inner]
+        if missing:
+            return sequence, (unit[missing[0]], missing[1])
+    return sequence, needed and (units[needed[0]][0], needed[1])
+
+
+def _in_order(
+    program: Program, groups: Sequence[Sequence[Statement]], given: int = 0, *, in_step: bool = False
+) -> tuple[list[int], tuple[int, str] | None]:
+    """As `in_sequence`, of groups of which no scan repeats several.
+
+    Args:
+        in_step: of those of one scan, for which what its earlier steps have given is there.
+    """
     home = {statement.lhs.tensor: n for n, group in enumerate(groups) for statement in group}
     first: dict[int, int] = {}
     for place, tensor in enumerate(statement.lhs.tensor for statement in program.statements):
-        first.setdefault(home[tensor], place)
+        if tensor in home:
+            first.setdefault(home[tensor], place)
     reads = [
-        {a.tensor: home[a.tensor] for s in group for a in s.needs if home.get(a.tensor, n) != n}
+        {
+            access.tensor: home[access.tensor]
+            for statement in group
+            for access in statement.needs
+            if home.get(access.tensor, n) != n and not (in_step and access.step and access.step[1].offset)
+        }
         for n, group in enumerate(groups)
     ]
     left = [set(read.values()) for read in reads]
@@ -147,11 +173,10 @@ def in_sequence(
 
 def _units(program: Program, groups: Sequence[Sequence[Statement]]) -> list[list[int]]:
     """The numbers of groups, those of one scan together."""
-    place = {statement.lhs.tensor: n for n, statement in enumerate(program.statements)}
     units: dict[object, list[int]] = {}
     for n, group in enumerate(groups):
         units.setdefault(n if group[0].scan is None else group[0].scan, []).append(n)
-    return [sorted(unit, key=lambda n: place[groups[n][0].lhs.tensor]) for unit in units.values()]
+    return list(units.values())
 
 
 def _by_scan(group: Sequence[Statement]) -> Iterator[tuple[Statement, ...]]:

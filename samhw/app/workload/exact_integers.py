@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.export import ExportedProgram
 from torch.fx import Interpreter
 
-__all__ = ["ExactIntegers", "is_quantised"]
+__all__ = ["ExactIntegers", "doubled", "is_quantised", "says_type"]
 
 _LIBRARIES = ("quantized_decomposed.", "torchao.")
 
@@ -112,6 +112,8 @@ class ExactIntegers(Interpreter):
         _, _, short = name.rpartition(".")
         if name.startswith(_LIBRARIES):
             return _of_library(short, args, kwargs)
+        if says_type(target):
+            return None
         if "fake_quant" in short or "_obs_fq_" in short:
             return _faked(short, args)
         if name == "aten._to_copy" and isinstance(args[0], Tensor) and not args[0].is_floating_point():
@@ -161,11 +163,20 @@ def _real(x: Any) -> Any:
 
 
 def _double(x: Any) -> Any:
-    if isinstance(x, _Exact):
-        return x.real
-    if x is torch.float32:
-        return torch.float64
-    return x.double() if isinstance(x, Tensor) and x.is_floating_point() else x
+    return doubled(_real(x))
+
+
+def says_type(operator: Any) -> bool:
+    """Whether an operator only asserts the type of a tensor, which is another one in float64."""
+    return _name_of(operator) == "aten._assert_tensor_metadata"
+
+
+def doubled(item: Any) -> Any:
+    """In float64, where it is of fewer bits or says that. Casts to bf16 round, and those to f16 do not; what
+    is computed of such numbers is computed in the value type."""
+    if isinstance(item, Tensor):
+        return item.double() if item.is_floating_point() else item
+    return torch.float64 if item is torch.float32 or item is torch.float16 else item
 
 
 def _along(x: Any, like: Tensor, axis: int | None) -> Tensor:

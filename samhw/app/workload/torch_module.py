@@ -17,7 +17,7 @@ from samhw.app.workload.agreement import (
     in_float64,
     parts_of,
 )
-from samhw.app.workload.exact_integers import ExactIntegers, is_quantised
+from samhw.app.workload.exact_integers import ExactIntegers, doubled, is_quantised, says_type
 from samhw.app.workload.workload import Workload
 from samhw.errors import InputError, RunError
 from samhw.importers.torch import ImportedModule, import_module
@@ -163,7 +163,7 @@ def _in_double(module: nn.Module, arguments: Sequence[object]) -> object:
         wide = copy.deepcopy(module).double()
         torch.set_default_dtype(torch.float64)
         with _Doubled():  # type: ignore[no-untyped-call]
-            return outputs_of(wide, torch.utils._pytree.tree_map(_widened, list(arguments)))
+            return outputs_of(wide, torch.utils._pytree.tree_map(doubled, list(arguments)))
     except Exception:
         # It looks into memory, or is compiled for f32.
         return None
@@ -171,28 +171,16 @@ def _in_double(module: nn.Module, arguments: Sequence[object]) -> object:
         torch.set_default_dtype(before)
 
 
-def _widened(argument: Any) -> Any:
-    """In float64, of whatever type. What a module of halves rounds on its way is its own error."""
-    is_real = isinstance(argument, torch.Tensor) and argument.is_floating_point()
-    return argument.double() if is_real else argument
-
-
-def _doubled(item: Any) -> Any:
-    """In float64, where it is of fewer bits or says that. Casts to bf16 round, and no others do; what is
-    computed of such numbers is computed in the value type."""
-    if isinstance(item, torch.Tensor):
-        return item.double() if item.dtype in (torch.float32, torch.float16, torch.bfloat16) else item
-    return torch.float64 if item is torch.float32 or item is torch.float16 else item
-
-
 class _Doubled(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Computes in float64 whatever a module itself makes or asks for in fewer bits."""
 
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        given = torch.utils._pytree.tree_map(_doubled, (args, kwargs or {}))
+        if says_type(op):
+            return None
+        given = torch.utils._pytree.tree_map(doubled, (args, kwargs or {}))
         if op._schema.is_mutable and any(map(_is_other, leaves((args, kwargs)), leaves(given))):
             raise TypeError(f"{op} writes to a tensor of fewer bits")
-        return torch.utils._pytree.tree_map(_doubled, op(*given[0], **given[1]))
+        return torch.utils._pytree.tree_map(doubled, op(*given[0], **given[1]))
 
 
 def _is_other(one: object, other: object) -> bool:

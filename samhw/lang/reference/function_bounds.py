@@ -69,9 +69,10 @@ CHANGES = {
 
 
 def _scale(function: str, values: Sequence[Array], errors: Sequence[Array]) -> Array:
-    """A scale by numbers that are exact grows with what it scales."""
-    is_exact = (errors[1] == 0) & (errors[2] == 0)
-    return np.where(is_exact, _monotone(function, values, errors), inf)
+    """A scale grows with what it scales. Its numbers are integers, of which an error below a half leaves no
+    doubt."""
+    is_known = (errors[1] < 0.5) & (errors[2] < 0.5)
+    return np.where(is_known, _monotone(function, values, errors), inf)
 
 
 def change_of(function: str) -> Callable[[str, Sequence[Array], Sequence[Array]], Array]:

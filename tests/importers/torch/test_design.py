@@ -271,6 +271,12 @@ def test_what_a_module_computes_in_halves_is_no_error_of_the_program(dtype):
     assert 1e-4 < checked.max_abs_error < 0.1
 
 
+def test_an_exported_module_may_assert_its_types():
+    module, x = Halves(), torch.randn(3, 8)
+    exported = torch.export.export(module, (x,)).module()
+    assert samhw.torch.compile(exported, (x,), value="f32").run().check().program_error < 1e-12
+
+
 def test_a_module_that_float64_makes_nan_is_compared_in_f32():
     module, mask = LeastNumber(), torch.tensor([1, 0, 1, 1])
     assert module(torch.randn(3, 4).double(), mask).isnan().any()

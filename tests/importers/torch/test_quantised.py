@@ -335,6 +335,29 @@ def test_the_judge_is_exact_where_pytorch_rounds(module: nn.Module) -> None:
     assert float((apart > 1e-5).double().mean()) < 0.1
 
 
+class Beside(nn.Module):
+    """Integers of one scale, summed in a row beside a cast to bf16."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.weight = nn.Linear(6, 6), nn.Parameter(torch.randn(6, 6))
+
+    def forward(self, x: Tensor) -> Tensor:
+        product = steps(x, 0.02, 3, *UNSIGNED) @ steps(self.weight, 0.02, 0, *SIGNED)
+        sums = steps(product, 0.1, 4, *UNSIGNED)
+        return torch.cat([sums, self.linear(x).bfloat16().float()], -1).cumsum(-1)
+
+
+def test_the_judge_takes_casts_and_running_sums() -> None:
+    """Types that an exported module asserts are no longer those in float64, and a scale by one number is
+    known as well as one by a tensor."""
+    torch.manual_seed(5)
+    module, x = Beside().eval(), torch.randn(5, 6)
+    run = samhw.torch.compile(module, (x,), value="f32", permute=True).run()
+    assert run.check().good
+    torch.testing.assert_close(run.output, module(x), rtol=0, atol=1e-5)
+
+
 def test_weights_alone_and_casts() -> None:
     class Alone(nn.Module):
         def __init__(self) -> None:

@@ -78,7 +78,8 @@ class _Settler:
         if made.reduction in COORDINATES or made.reduction.startswith("arg"):
             rhs, kind = self.expr(made.rhs, found or REAL), self.build.stored[name].kind or REAL
         elif isinstance(made.rhs, Concat):
-            rhs, kind = self.concat(made, made.rhs, found or REAL), found or REAL
+            kind = self.build.stored[name].kind or found or REAL
+            rhs = self.concat(made, made.rhs, kind)
         elif (picked := self.picked(made)) is not None:
             rhs, kind = picked, self.kind(made.rhs.children[1]) or REAL
         else:

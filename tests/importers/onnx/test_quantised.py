@@ -121,6 +121,20 @@ def test_bits(kind: str) -> None:
     assert found["z"].tolist() == (a ^ b).tolist()
 
 
+def test_bits_of_a_number() -> None:
+    text = "g (int32[4] a) => (int32[4] y) <int32[1] b = {27}> { y = BitwiseAnd (a, b) }"
+    assert output(text, a=np.array([27, -1, 100, 4], np.int32)).tolist() == [27, 27, 0, 0]
+
+
+def test_parts_of_a_concatenation_are_of_its_type() -> None:
+    """They are products with ones here, which are integers of 32 bits."""
+    text = """g (float[2] x) => (float[2, 2] y) <int64[1] first = {0}>
+        { t = Unsqueeze (x, first) q, s, z = DynamicQuantizeLinear (t)
+          d = DequantizeLinear (q, s, z) y = Concat <axis = 0> (d, d) }"""
+    found = output(text, x=np.array([0, 2.55], np.float32))
+    np.testing.assert_allclose(found, [[0, 2.55], [0, 2.55]], rtol=1e-6)
+
+
 def test_integers_of_more_than_32_bits_are_refused() -> None:
     text = "g (int64[2] a) => (int64[2] y) { y = Add (a, a) }"
     with pytest.raises(InputError, match="takes integers of 'a' beyond 32 bits; give smaller ones"):

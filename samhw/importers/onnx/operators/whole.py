@@ -23,8 +23,8 @@ Maker = Callable[..., Expr]
 
 def shifted(importer: NodeImporter, x: Operand, bits: Array) -> Value:
     """x / 2^bits rounded down, for numbers of bits that are broadcast with it."""
-    # What is beyond 30 bits leaves the sign alone.
-    few, held = bits <= 30, importer.materialized(x)
+    # What is beyond 30 bits leaves the sign alone. A scale takes no number of the text.
+    few, (held, _) = bits <= 30, importer.tensors.as_tensor(importer.value(x))
     shifts, most, powers = (
         Held(np.where(few, *each).astype(np.int64), name)
         for name, each in (
@@ -46,7 +46,7 @@ def wrapped(importer: NodeImporter, x: Operand, kind: int) -> Value:
     if ends.bits > 16 or importer.real is None:
         importer.note(f"Integers are taken to fit {kind_name(kind)}.")
         return importer.value(x)
-    held, whole = importer.materialized(x), 1 << ends.bits
+    (held, _), whole = importer.tensors.as_tensor(importer.value(x)), 1 << ends.bits
     most = (1 << (31 - ends.bits)) - 1
     near = importer.materialized(
         importer.elementwise(lambda e: e - min_(scale(e, 1, ends.bits), most) * whole, held)
@@ -62,7 +62,7 @@ def low_bits(importer: NodeImporter, x: Operand, bits: Array) -> Value:
     broadcast with it."""
     half = np.where((bits > 0) & (bits < 32), 1 << (np.clip(bits, 1, 32) - 1), 0)
     shifts, halves = Held(np.clip(bits, 0, 62), "bits"), Held(half, "halves")
-    held = importer.materialized(x)
+    held, _ = importer.tensors.as_tensor(importer.value(x))
     near = importer.materialized(importer.elementwise(lambda e, s: scale(e, 1, s), held, shifts))
     left = importer.materialized(importer.elementwise(lambda e, q, h: e - q * h - q * h, held, near, halves))
     # From -half to half, both of which are the same.

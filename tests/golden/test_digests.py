@@ -25,7 +25,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.cost.area import estimate_area
 from samhw.cost.components import FAMILIES
-from samhw.graph import HostOptions
+from samhw.graph import HostOptions, OffChipLayout, Ports
 from samhw.graph.numerics import value_type
 from samhw.hls.emit import Options, emit
 from samhw.targets.backends import run
@@ -75,7 +75,8 @@ OF: dict[str, tuple[str, ...]] = {
     "hls": tuple(DESIGNS),
     "area": tuple(DESIGNS),
     "result": tuple(name for name in DESIGNS if name not in ("gpt3_block", "bigbird_attention")),
-    "rtl": ("spmv", "ragged_product.ein"),
+    "rtl": ("spmv", "ragged_product.ein", "plus3"),
+    "rtl off chip": ("plus3",),
     "command": COMMANDS,
 }
 """What is made of which designs, since elaboration and long runs take seconds; and of which words."""
@@ -102,7 +103,9 @@ def graph(name: str) -> str:
     return graph_text(compiled(name))
 
 
-def rtl(name: str) -> str:
+def rtl(
+    name: str, host: str = "axi4,interrupt,recovery,counters", layout: OffChipLayout | None = None
+) -> str:
     """Amaranth's own text: Yosys takes longer for its Verilog."""
     from amaranth.back import rtlil
 
@@ -114,10 +117,18 @@ def rtl(name: str) -> str:
         design.design,
         design.arch,
         own_clock=True,
-        host=HostOptions.parse("axi4,interrupt,recovery,counters"),
+        host=HostOptions.parse(host),
+        layout=layout,
     )
     text: str = rtlil.convert(top, name="top", platform=platform, emit_src=False)
     return text + platform.rtlil + platform.text
+
+
+def rtl_off_chip(name: str) -> str:
+    """With ports and masters for all arrays."""
+    design = compiled(name)
+    arrays = dict.fromkeys((memory.name for memory in design.design.memories), 0)
+    return rtl(name, "axi4", OffChipLayout(design.design, design.arch, Ports(), arrays))
 
 
 def hls(name: str) -> str:
@@ -146,6 +157,7 @@ def command(words: str) -> str:
 VIEWS: dict[str, Callable[[str], str]] = {
     "graph": graph,
     "rtl": rtl,
+    "rtl off chip": rtl_off_chip,
     "hls": hls,
     "area": area,
     "result": result,
@@ -167,7 +179,7 @@ def kept() -> dict[str, str]:
 def made_by(view: str) -> str:
     """What else has a part in a text, since another release may give another one: Amaranth finds the names of
     signals in Python's own code."""
-    if view == "rtl":
+    if view.startswith("rtl"):
         return f" (Python {sys.version_info[1]}, amaranth {version('amaranth')})"
     return f" (torch {version('torch').split('+')[0]})" if view == "command" else ""
 

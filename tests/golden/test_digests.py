@@ -92,7 +92,7 @@ OF: dict[str, tuple[str, ...]] = {
     "hls": tuple(DESIGNS),
     "area": tuple(DESIGNS),
     "result": tuple(name for name in DESIGNS if name not in ("gpt3_block", "bigbird_attention")),
-    "rtl": ("spmv", "ragged_product.ein", "plus3"),
+    "rtl": ("spmv", "ragged_product.ein", "plus3", "sddmm", "spmspm_kij"),
     "rtl off chip": ("plus3",),
     "command": COMMANDS,
 }

@@ -2,7 +2,7 @@
 
 from samhw.errors import RunError
 from samhw.graph import Graph
-from samhw.graph.deadlock import DeadlockError, deadlock
+from samhw.graph.liveness import DeadlockError, deadlock
 from samhw.sim.machine import Machine
 from samhw.sim.step import CAPACITY, COMMITTED, NONE, OVERFLOW, RANGE, fault, fault_cause
 from samhw.sim.worker import Queue, Worker

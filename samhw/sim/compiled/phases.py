@@ -1,8 +1,8 @@
 """A run in phases: first tokens, then their cycles.
 
 In a phase each actor first finds its next firings and tokens, as far as others let it and up to some number
-(find.py). Producers run further ahead than the depths of channels allow, since what tokens there are does not
-depend on cycles. Then all these firings are timed (settle.py).
+(finding.py). Producers run further ahead than the depths of channels allow, since what tokens there are does
+not depend on cycles. Then all these firings are timed (settle.py).
 """
 
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, GraphRecord

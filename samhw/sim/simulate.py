@@ -15,12 +15,11 @@ from samhw.graph.validate import validate
 from samhw.interpreter import no_collection
 from samhw.sim.engine import UNLIMITED, Between
 from samhw.sim.engines import Engine, Interrupt, execute
-from samhw.sim.fault import raise_failure
 from samhw.sim.machine import Machine, build_graph
 from samhw.sim.memory_stats import memory_stats
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.oracle import latest_answer
-from samhw.sim.result import Passage, Result, channel_stats, node_stats
+from samhw.sim.result import Passage, Result, channel_stats, node_stats, raise_failure
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Stalls, Tap, Worker
 

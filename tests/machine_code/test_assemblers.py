@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from samhw.sim.machine_code import code_cache
+from samhw.sim.machine_code.code import assemble
 from samhw.sim.machine_code.code_cache import Helper, ModuleText, assemble_all
-from samhw.sim.machine_code.native import assemble
 
 MODULES = [
     ModuleText(

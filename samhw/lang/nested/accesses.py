@@ -23,10 +23,10 @@ from samhw.lang.nested.dataflow import (
     Stretch,
     reads_of,
 )
-from samhw.lang.nested.fuse_maps import through
 from samhw.lang.nested.indices import Affine, value_of, variable
 from samhw.lang.nested.iterations import STEP, CellPlace
 from samhw.lang.nested.lowered import is_of_numbers
+from samhw.lang.nested.merging import through
 from samhw.lang.nested.stored import StoredBuffer, StoredTensors
 from samhw.lang.traverse import free_indices
 

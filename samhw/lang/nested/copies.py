@@ -24,10 +24,9 @@ from samhw.lang.nested.dataflow import (
 )
 from samhw.lang.nested.distances import Distance
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.fuse_maps import fuse_access_maps
 from samhw.lang.nested.hyperplane import Wavefront, hyperplane
 from samhw.lang.nested.indices import Affine, constant, variable
-from samhw.lang.nested.merging import perfect_nests
+from samhw.lang.nested.merging import fuse_access_maps, perfect_nests
 from samhw.names import Names
 
 __all__ = ["items_apart", "side_by_side", "unrolled"]

@@ -9,9 +9,7 @@ from amaranth.hdl import Elaboratable, Module, Mux, Value
 from samhw.errors import InputError
 from samhw.graph.numerics import Fixed, Float, Integer, ValueType
 from samhw.rtl.units.convert import Widened, convert_unit
-from samhw.rtl.units.float_add import FloatAdd
-from samhw.rtl.units.float_compare import FloatCompare, FloatMaximum, FloatSign
-from samhw.rtl.units.float_multiply import FloatMultiply
+from samhw.rtl.units.float_operations import FloatAdd, FloatCompare, FloatMaximum, FloatMultiply, FloatSign
 from samhw.rtl.units.float_parts import canonical, unpack
 from samhw.rtl.units.functions import function_unit
 from samhw.rtl.units.twos_complement import (

@@ -23,9 +23,9 @@ from types import FunctionType
 from typing import NamedTuple
 
 from samhw.cache import cache_directory
+from samhw.sim.machine_code.code import assemble, load
 from samhw.sim.machine_code.expression_values import StandIns, Untranslatable
 from samhw.sim.machine_code.fingerprint import fingerprint, function_key, functions_apart
-from samhw.sim.machine_code.native import assemble, load
 from samhw.sim.machine_code.translate import translate
 
 __all__ = ["ModuleText", "address_of", "assemble_all", "prepare"]

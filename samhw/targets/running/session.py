@@ -17,7 +17,7 @@ from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
 from samhw.graph.sequence import check_steps, first_of
 from samhw.sim import simulate_regions, total_cycles
-from samhw.sim.fault import DISORDERED
+from samhw.sim.result import DISORDERED
 from samhw.targets.running.images import packed, stored_words, unpacked
 from samhw.targets.running.port import Ending, Trace, WordPort
 

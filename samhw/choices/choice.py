@@ -201,6 +201,9 @@ def choice(name: str) -> Choice[Any]:
     return found
 
 
+# Choices that hold something for each of several names: a text or a number.
+
+
 class Texts(Choice[dict[str, str]]):
     """A text for each of some names, such as a format for each of some tensors."""
 

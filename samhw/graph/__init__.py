@@ -17,13 +17,15 @@ from samhw.graph.ir import (
     MemoryRole,
     Node,
     TensorBinding,
+    latency,
+    make,
     memory_name,
     once_per_graph,
+    wired,
 )
 from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
 from samhw.graph.liveness import Circle, unproved_circles, waiting_cycle
-from samhw.graph.nodes import latency, make, wired
 from samhw.graph.off_chip import (
     OffChipLayout,
     OffChipPort,

@@ -20,6 +20,9 @@ from samhw.graph.patterns import LevelPattern, contained, pattern_of
 __all__ = ["Circle", "DeadlockError", "deadlock", "unproved_circles", "waiting_cycle"]
 
 
+# Why a run stands still: the circle of channels that wait for each other.
+
+
 class DeadlockError(RunError):
     """No node can fire and not every writer has committed.
 

@@ -11,10 +11,19 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, MemoryRole, Placement
-from samhw.hls.cards import BOARDS, CARDS, clock_of, is_device, memory_of, part_of, processor_of, ram_of
+from samhw.hls.cards import (
+    BOARDS,
+    CARDS,
+    clock_of,
+    float_operators,
+    is_device,
+    memory_of,
+    part_of,
+    processor_of,
+    ram_of,
+)
 from samhw.hls.cpp import comment, plain_word, word_width
 from samhw.hls.interface import PointerArgument, kernel_ports, port_uses, sequence_extents, sequencer
-from samhw.hls.ip import float_operators
 from samhw.hls.library import library, render
 from samhw.hls.lower import lower
 from samhw.hls.masters import STATUS, AxiPort, Copies, Masters, copies_of_region, copies_of_sequence, masters
@@ -33,6 +42,9 @@ __all__ = [
     "simulated",
     "vectors",
 ]
+
+# What synthesis asks of the emitted program, checked on its streams and on its text.
+
 
 _DYNAMIC = re.compile(r"\b(new|delete|malloc|calloc|realloc|free)\b|\bstd::(vector|deque|string|map|list)\b")
 _ARRAY = re.compile(r"^\s+(?:static )?(?:const )?[\w:<>, ]+ \w+((?:\[[^\]]*\])+)(?: = \{|;)", re.MULTILINE)

@@ -262,6 +262,9 @@ def _is_joined(a: AxiPort, b: AxiPort, bundles: Mapping[str, str]) -> bool:
     return a.memory == b.memory or bundles[a.name] == bundles[b.name]
 
 
+# Copies between the host's memory and arrays on the chip.
+
+
 T = TypeVar("T")
 
 

@@ -175,6 +175,9 @@ def _adjacency(model: str, graph: Tensor) -> Tensor:
     return Tensor.from_coo(np.stack([row, column]), values, graph.shape, "csr")
 
 
+# Programs by what a user calls them.
+
+
 _BUILT_IN = (KERNELS, CASCADES, SEQUENCES, MODELS)
 
 

@@ -16,6 +16,12 @@ from samhw.rtl.shared import Elaborate, Make, Shared
 
 __all__ = ["VerilogMemories", "VerilogPlatform"]
 
+# Memories in generated Verilog, as instances of one module.
+#
+# Amaranth's own form initialises a memory with a line for each word: megabytes of text for a memory of usual
+# size, and seconds to write and to read them.
+
+
 _LEAST_DEPTH = 64
 """Smaller memories keep Amaranth's own form."""
 

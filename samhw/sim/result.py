@@ -243,6 +243,9 @@ def _joined_channel(stats: Sequence[ChannelStats], results: Sequence[Result]) ->
     )
 
 
+# How a run fails: the first error of its nodes, or a deadlock, as an exception.
+
+
 DISORDERED = (
     "its fibers or their coordinates are not stored in ascending order; check the tensors of this run."
 )

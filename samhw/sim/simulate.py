@@ -26,6 +26,23 @@ from samhw.sim.worker import Stalls, Tap, Worker
 __all__ = ["Completion", "InterruptedRunError", "Progress", "simulate"]
 
 
+# How much of a run is done, by what it has read and written.
+#
+# What a run has still to do nobody knows before it ends. But of some nodes it is known how often they fire in
+# all:
+#
+# * A scanner whose references come straight from the root, or from another such scanner, visits every fiber
+#   of its level exactly once; or its copies do so together, if lanes are between. Of each chain of such
+#   scanners the innermost one counts time best: the nonzeros of a matrix, say, and not its rows.
+# * The writer of the values of a dense tensor writes every element once. It tells how far a run is where
+#   scanners are far ahead of it, such as before a softmax; but not where one sum goes over everything, and
+#   nothing is written before the end.
+#
+# The one that is furthest behind is taken. That is a share of the data and not of the cycles: where there is
+# more work at the end than at the beginning, a run takes longer than it seems, and where one sum goes over
+# everything, the share is 1 while the sum is written.
+
+
 class Completion:
     """The share of a run that is done, from 0 to 1."""
 

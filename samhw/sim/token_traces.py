@@ -15,6 +15,9 @@ from samhw.sim.result import Passage, Result
 
 __all__ = ["Runs", "Traced", "occupancy", "traced_regions", "write_chrome_trace", "write_perfetto_trace"]
 
+# What a run has recorded, region by region on the one axis of cycles of the whole run.
+
+
 Runs = Iterable[tuple[Graph, Result]]
 """The regions of a run with their results, in the order in which they ran."""
 

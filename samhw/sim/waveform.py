@@ -258,6 +258,10 @@ def _vcd(top: _Scope, changes: Iterable[_Change]) -> Iterator[str]:
             yield f"{value}s{number}" if widths[number] == 1 else f"b{value:b} s{number}"
 
 
+# What viewers of waves show at first of a dump of recorded tokens, in groups that are named: a save file of
+# GTKWave, and a command file of Surfer.
+
+
 def write_surfer(path: Path, runs: Runs) -> None:
     """Writes `run.sucl` for a `path` of that name, and beside it its waves, as `write_vcd` does, `run.vcd`.
 

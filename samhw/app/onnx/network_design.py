@@ -29,6 +29,9 @@ from samhw.tensors import Format
 __all__ = ["NetworkCheck", "NetworkDesign", "NetworkResult", "compile"]
 
 
+# What a run of a network gives, and whether that is what ONNX says it gives.
+
+
 @dataclass(frozen=True)
 class NetworkCheck:
     """The comparison with the network.

@@ -134,6 +134,9 @@ def correlation_results(report: Mapping[str, Any]) -> Results:
     )
 
 
+# The plot of a comparison: bars of cycles, and of bytes, a row for each design.
+
+
 _WIDTH = 34
 """Of a schedule's name, in letters; longer ones fold."""
 

@@ -19,6 +19,11 @@ from samhw.graph import Channel, Graph
 
 __all__ = ["DEFAULT_PERIOD", "region_view", "run_page", "run_view"]
 
+# A region as a page shows it: its graph in places, its table, and what the run tells of both.
+#
+# Copies in lanes are one node, and so are the channels between them.
+
+
 _LETTER, _HEIGHT = 7.3, 36.0
 """The size of a node: of a letter of its name, and of the box."""
 

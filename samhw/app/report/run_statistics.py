@@ -7,12 +7,14 @@ from typing import Any
 from samhw.app.report.region_report import NodeReport, RegionReport, region_report
 from samhw.compiler import Compiled
 from samhw.errors import InputError
-from samhw.html import html_scroll, html_section, html_table, html_text
 from samhw.sim import CAUSES, percents
 from samhw.targets.backends import RunResult
-from samhw.words import counted
+from samhw.words import counted, html_scroll, html_section, html_table, html_text
 
 __all__ = ["Limit", "Statistics", "awaited", "limit", "limits", "node_grid", "port_grid", "statistics"]
+
+# What limits a run, ranked: the longest regions, each with its bottleneck, and then what else is busy.
+
 
 MOST = 5
 """How many are told of."""

@@ -145,6 +145,9 @@ def _title(rows: Sequence[Row], drawn: Sequence[Row]) -> str:
     return f"{len(drawn)} configurations{missing}; those that are alike stand side by side"
 
 
+# The plot of a sweep: a panel for each program and data.
+
+
 _FILLS = ("full", "none", "left", "top")
 _BESIDE = 8
 """Points between the middles of marks for one place."""

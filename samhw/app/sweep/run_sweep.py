@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 import samhw
 from samhw.app.checking.measure import Measure
 from samhw.app.sweep.configuration import COLUMNS, Configuration
-from samhw.app.sweep.journal import Journal
+from samhw.app.sweep.journal import Journal, Shard
 from samhw.app.sweep.outcome import AGAIN, Outcome
-from samhw.app.sweep.shards import Shard
 from samhw.app.sweep.workers import CONFIGURATIONS, Task, TaskKind, run_locally, run_on_cluster
 from samhw.choices.schedule import CHOICES
 from samhw.errors import InputError, InterruptedWorkError
 
 __all__ = ["Row", "State", "check_suffix", "journal_of", "measure_all", "row_of", "sweep", "write_table"]
+
+# The table of a sweep, as CSV or Parquet: a row for each configuration.
+
 
 Row = dict[str, Any]
 """Values by column; a column that is missing is empty."""

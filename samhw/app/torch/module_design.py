@@ -29,6 +29,9 @@ from samhw.tensors import Format
 __all__ = ["ModuleCheck", "ModuleDesign", "ModuleResult", "compile"]
 
 
+# What a run of a module gives, and whether that is what the module itself gives.
+
+
 @dataclass(frozen=True)
 class ModuleCheck:
     """The comparison with the module.

@@ -40,6 +40,9 @@ from samhw.tensors import Tensor, is_dataset, karate, read_dataset, read_tensor
 
 __all__ = ["bind_program", "is_nested", "make_model_workload", "make_nested_workload"]
 
+# Data for a built-in model.
+
+
 LONGEST = 20
 """Digits of a number in `random:..`."""
 
@@ -122,6 +125,9 @@ def _settings(spec: str) -> Iterator[tuple[str, int]]:
                 f"--data {spec}: '{text}' is no whole number of up to {LONGEST} digits for {key}."
             )
         yield key, int(text)
+
+
+# A function of nested lists on its arguments, and the comparison with the function itself.
 
 
 def is_nested(given: object) -> bool:

@@ -36,6 +36,10 @@ from samhw.tensors.ranges import even_ranges, in_ranges, row_works
 __all__ = ["Effort", "banks_of", "greatest_entries", "predict_effort", "stored_entries"]
 
 
+# How much room tensors take: arrays of data, and of results by their patterns; whole, or in banks for ranges
+# of rows.
+
+
 def banks_of(
     program: Program,
     schedule: Schedule,

@@ -113,6 +113,9 @@ def _density(expr: Expr, densities: Mapping[str, float]) -> float:
     return 1.0
 
 
+# What lanes have to do that share the rows of a tensor.
+
+
 WORTH = 0.97
 """What is left of the busiest lane's work at least where nothing is tried."""
 

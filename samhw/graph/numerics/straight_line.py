@@ -27,6 +27,13 @@ __all__ = [
     "straight_line",
 ]
 
+# Integer steps that read the same for one word, for an array of words, and for the name of a word.
+#
+# The definitions of operations are written once, on `Bits`: a Python int, an int64 array, or a `Term` whose
+# steps are written down (straight_line.py). Every intermediate lies in int64, so all give the same result. A
+# comparison gives a bool, an array of bools or a Term, which `&` and `|` combine.
+
+
 Bits: TypeAlias = Any
 """An int, an int64 array or a Term; a condition: a bool, an array of bools or a Term."""
 

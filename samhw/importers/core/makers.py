@@ -24,6 +24,9 @@ __all__ = [
     "Reductions",
 ]
 
+# Values that are reduced along some modes, or gone through along a row of elements, or put in order.
+
+
 Ints = int | Sequence[int]
 
 

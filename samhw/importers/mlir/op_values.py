@@ -30,6 +30,9 @@ __all__ = [
     "softmax",
 ]
 
+# Operations of linalg, and those of arith and math on whole tensors.
+
+
 Shape = tuple[int, ...]
 
 

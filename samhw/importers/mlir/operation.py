@@ -164,6 +164,13 @@ class MlirModule:
     resources: dict[str, str] = field(default_factory=dict)
 
 
+# One form of each operation, of those that a text may write it in.
+#
+# A text has the generic form of an operation, with its operands in a row and numbers in attributes, or a
+# custom one, with groups, lists and words between them. Here both become the same operands, attributes and
+# regions.
+
+
 PREDICATES = {
     "arith.cmpf": (
         *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),

@@ -12,20 +12,22 @@ from torch import Tensor, nn
 from torch.fx import Node
 
 from samhw.errors import InputError
-from samhw.html import html_table, html_text
 from samhw.importers.core import HostArray, Value
 from samhw.importers.torch.module import import_module
 from samhw.importers.torch.node import depends_on_data, place_of, scope_of, written_as
 from samhw.importers.torch.registry import VIEWS, operator_name
 from samhw.importers.torch.value import Host
 from samhw.importers.torch.walk import GraphWalk
-from samhw.words import in_columns
+from samhw.words import html_table, html_text, in_columns
 
 __all__ = [
     "Explanation",
     "Step",
     "explain",
 ]
+
+
+# What becomes of a module, as a value that people read.
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from samhw.importers.core import (
     input_sources,
     placed_result,
 )
-from samhw.importers.torch.complex_pair import Complex
 from samhw.importers.torch.export import argument_names, arguments_by_name, exported, own_name
 from samhw.importers.torch.given import annotation_of, check_arguments, check_module
 from samhw.importers.torch.imported import ImportedModule, OutputSource
 from samhw.importers.torch.loops import UNROLL, loops_in
 from samhw.importers.torch.node import place_of
+from samhw.importers.torch.operators.complex_numbers import Complex
 from samhw.importers.torch.rolled import RollError
 from samhw.importers.torch.state import held_tensors
 from samhw.importers.torch.value import Host, Known
@@ -40,6 +40,9 @@ __all__ = [
     "check_written",
     "import_module",
 ]
+
+
+# The outputs of a module: what the program computes for them, and how its results are put back.
 
 
 class Outputs:
@@ -79,6 +82,9 @@ class Outputs:
         if isinstance(output, Complex):
             raise InputError("An output of the module is complex; return torch.view_as_real() of it.")
         return lambda _: output
+
+
+# What a module writes into its own state and into its arguments as it runs.
 
 
 _KINDS = ("BUFFER_MUTATION", "PARAMETER_MUTATION")

@@ -122,6 +122,9 @@ def _embedding(graph: Graph, weight: Node, source: Node, rest: list[Any], like: 
     return _new(at, value, aten.embedding.default, weight, source, *rest, like=like)
 
 
+# Operators that are written with others in PyTorch: the graph of these, for the tensors at hand.
+
+
 @cache
 def of_pytorch() -> dict[Any, Callable[..., Any]]:
     """How PyTorch itself writes operators with others, but for those that this package knows."""

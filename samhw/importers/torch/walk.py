@@ -24,7 +24,6 @@ from samhw.importers.core import (
     scaled,
 )
 from samhw.importers.torch import host
-from samhw.importers.torch.complex_pair import Complex, as_real_numbers
 from samhw.importers.torch.export import own_name, user_outputs
 from samhw.importers.torch.given import annotation_of
 from samhw.importers.torch.importer import Importer
@@ -45,7 +44,7 @@ from samhw.importers.torch.node import (
     scope_of,
 )
 from samhw.importers.torch.normal_form import bring_to_normal_form, written_with_others
-from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_complex
+from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, Complex, as_real_numbers, of_complex
 from samhw.importers.torch.registry import (
     COMPLEX_DECOMPOSED,
     DECOMPOSED,

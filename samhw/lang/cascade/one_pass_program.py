@@ -17,8 +17,7 @@ from samhw.lang import (
     free_indices,
     terms,
 )
-from samhw.lang.cascade.one_pass import OnePass, Rescaling, begun
-from samhw.lang.cascade.parts import InParts, blocks_of, cascades_of, dense
+from samhw.lang.cascade.parts import InParts, OnePass, Rescaling, begun, blocks_of, cascades_of, dense
 from samhw.lang.cascade.rewrite_region import CascadeFinding, RegionRewriter
 from samhw.lang.cascade.split_modes import CutView, CutViews
 from samhw.lang.cascade.symbols import Symbolic
@@ -26,6 +25,13 @@ from samhw.names import Names
 from samhw.tensors import Tensor
 
 __all__ = ["Cascaded", "cascaded", "segmented", "tiled"]
+
+
+# Segments: the index of a cascade in parts of consecutive coordinates, each with a state of its own, which
+# lanes compute side by side.
+#
+# Each segment s has its own earlier result d_s, such as its maximum, and its own sum y_s. After the segments
+# d is reduced from all d_s, and y = Σ_s y_s · H(d) / H(d_s) (RedFuser, equation 11).
 
 
 def segmented(
@@ -150,6 +156,13 @@ class _Segments(InParts):
             self._weights[key] = weight = self.declare(f"{result.tensor}_weight", names)
             self.statements.append(Statement(weight, rescaling.part.factor(result, own)))
         return self._weights[key]
+
+
+# Tiles: a cascade takes this many consecutive coordinates at a time, and rescales once for all of them.
+#
+# Of each tile there are its own earlier result, such as its maximum, and its own sum, of elements that are
+# all taken with the running result after the tile. So a sum waits for a tile, and no longer for each element,
+# and is rescaled and rounded as often as there are tiles (RedFuser, equation 15; FlashAttention).
 
 
 def tiled(given: OnePass, size: int, views: CutViews) -> OnePass:

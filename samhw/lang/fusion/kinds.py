@@ -196,6 +196,13 @@ def _common(found: Sequence[Dominator], a: int | None, b: int | None) -> tuple[i
     return a, kind
 
 
+# Groups of statements by their kinds, as TVM's `FuseOps` makes them.
+#
+# A group ends in the post-dominator of all its nodes, and has every node on the paths to it, so that what
+# lies between two nodes of a group is of the group. Two passes go through the nodes: the first lets
+# contractions take what is elementwise after them, the second lets elements move.
+
+
 MOST = 256
 """The nodes that a group may have, as in TVM."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from samhw.lang.nested.dataflow import (
+    Affine,
     BlockNode,
     Buffer,
     Dim,
@@ -16,11 +17,11 @@ from samhw.lang.nested.dataflow import (
     Merged,
     Pieces,
     reads_of,
+    variable,
     with_reads,
 )
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.hyperplane import Wavefront, wavefronts
-from samhw.lang.nested.indices import Affine, variable
 from samhw.lang.nested.merging import fuse_access_maps, merge_horizontally, merge_vertically, perfect_nests
 from samhw.lang.nested.tracing import TaskGraph, task_graph, trace
 
@@ -30,6 +31,12 @@ __all__ = [
     "dependences",
     "merge_loops",
 ]
+
+
+# Two operators as one, over all pairs of their iterations (the FractalTensor paper, section 5.1, depth-wise).
+#
+# The dimensions that the two go along must be neighbours wherever they are read, or missing; then they are
+# one dimension as well.
 
 
 def merge_loops(function: NestedFunction, log: list[str] | None = None) -> NestedFunction:

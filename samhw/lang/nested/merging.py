@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from samhw.lang.nested.dataflow import (
+    Affine,
     BlockNode,
     Buffer,
     ElementRead,
@@ -16,11 +17,11 @@ from samhw.lang.nested.dataflow import (
     ListView,
     Loop,
     Pieces,
+    span,
     with_reads,
 )
 from samhw.lang.nested.distances import Distance, block_reads, distances, stacked_distances
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.indices import Affine, span
 from samhw.lang.nested.iterations import affine_place
 
 __all__ = [
@@ -213,6 +214,13 @@ def _rest(block: BlockNode, count: int) -> Sequence[Item]:
 def _named(block: BlockNode) -> str:
     loops = ", ".join(f"{loop.operator} {loop.name} < {loop.extent}" for loop in block.loops)
     return f"[{loops}] ({', '.join(block.names)})"
+
+
+# Fusion of access maps: what is read through views is read where it lies.
+#
+# An access operator gives a buffer whose elements are those of another one, at places that an affine map
+# gives. The maps of buffers that follow each other are one map, so nothing has to be copied (the
+# FractalTensor paper, section 5.1).
 
 
 def fuse_access_maps(function: NestedFunction) -> NestedFunction:

@@ -14,10 +14,24 @@ import numpy as np
 
 from samhw.errors import InputError
 from samhw.graph.dot import draw_text
-from samhw.lang.nested.dataflow import BlockNode, ElementRead, Equation, Item, Loop, Pieces, Stretch, reads_of
+from samhw.lang.nested.dataflow import (
+    Affine,
+    BlockNode,
+    ElementRead,
+    Equation,
+    Item,
+    Loop,
+    Pieces,
+    Stretch,
+    constant,
+    matrix,
+    reads_of,
+    substituted,
+    text_of,
+    variable,
+)
 from samhw.lang.nested.distances import sources_of
 from samhw.lang.nested.function import NestedFunction, definition, read_text
-from samhw.lang.nested.indices import Affine, constant, matrix, substituted, text_of, variable
 from samhw.lang.nested.lists import LIFT, ListType, NestedTensor, State
 from samhw.lang.nested.recording import OWN, TracedList, Tracer, along, parts_of
 from samhw.lang.nested.untraced import user_error
@@ -206,6 +220,10 @@ def _type_of(value: Any) -> ListType:
     if isinstance(value, ListType):
         return value
     return value.type if isinstance(value, NestedTensor) else ListType((), value.shape)
+
+
+# The extended task dependence graph of a function: buffers, blocks, operations, and access maps between them
+# (the FractalTensor paper, section 4.4).
 
 
 @dataclass(frozen=True)

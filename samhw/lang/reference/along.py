@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 
+# Running reductions: at each point along an index, the reduction of what has come so far.
+
+
 def running(
     domain: Domain,
     statement: Statement,
@@ -333,6 +336,9 @@ def ranking(
     coords[rank] = np.tile(np.arange(k), len(found.starts))
     points = Points(kept, np.stack([coords[name] for name in kept]))
     return Relation(points, (), values, {i: extents[i] for i in kept})
+
+
+# Linear recurrences along an index: at each point what h has become, or what it has become in the end.
 
 
 def recurrence(

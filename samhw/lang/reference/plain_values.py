@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+# Numbers of one value type as numbers of another, and scaled integers, by docs/numerics.md and by the names
+# of types alone.
+
+
 def _narrowed(x: Array, *, mantissa: int, least: int, greatest: float, beyond: float) -> Array:
     """The nearest number of a floating-point type, of two the even one.
 

@@ -27,6 +27,10 @@ __all__ = [
     "renumbered",
 ]
 
+# Orders of a tensor's rows, in words: `by length`, `even(4)`, `reverse Cuthill-McKee`, and
+# `file.py:function`.
+
+
 Rows = NDArray[np.int64]
 """Of shape (rows,): the rows of a tensor in an order."""
 

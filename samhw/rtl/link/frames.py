@@ -6,6 +6,9 @@ from amaranth.lib.wiring import In, Out
 
 __all__ = ["CONTENT", "Crc", "Deframer", "Framer"]
 
+# The CRC-32 of frames (docs/link.md), a bit in each cycle: a line takes many more for a byte.
+
+
 _POLYNOMIAL = 0xEDB88320
 """That of Ethernet. The lowest bit of a byte comes first, and so the highest power stands lowest."""
 

@@ -99,6 +99,9 @@ class Requests(wiring.Component):
         return m
 
 
+# Does what requests ask for, at an AXI4-Lite port, and answers them (docs/link.md).
+
+
 _VERSION = 1
 _RESET = 15
 """Cycles for which HELLO holds the design in reset, less one."""

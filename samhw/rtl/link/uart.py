@@ -21,6 +21,10 @@ __all__ = [
     "rom_contents",
 ]
 
+# What is known only when a design has been placed and routed: how long a bit takes at the clock that it runs
+# at. It stands in a block memory, whose contents are a part of the bitstream that can be rewritten.
+
+
 PERIOD = Shape(24)
 """Of a bit, in 1/256 cycles."""
 

@@ -30,6 +30,10 @@ from samhw.rtl.sdram.native import HostWords, LineBursts, NativeSignature
 
 __all__ = ["CONTROLLER", "READ_LATENCY", "PinsSignature", "Sdram", "controller_verilog", "controller_version"]
 
+# The controller: LiteDRAM's, made when it is needed, from the package that pip installs. Neither its PHY nor
+# its software is taken: the pins and what makes a chip ready are ours.
+
+
 CONTROLLER = "samhw_sdram_controller"
 """The name of its module."""
 

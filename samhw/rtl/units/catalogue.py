@@ -25,6 +25,9 @@ from samhw.rtl.units.unit import Unit, delayed
 
 __all__ = ["LeakyRelu", "Relu", "Select", "accumulate_unit", "alu_unit", "scale_unit"]
 
+# Units that pass one of their operands, of any value type.
+
+
 Arithmetic = TwosComplement | Float
 
 

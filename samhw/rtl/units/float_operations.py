@@ -14,7 +14,7 @@ from samhw.rtl.units.float_parts import (
     shift_right_sticky,
     unpack,
 )
-from samhw.rtl.units.multiplier import multiply, multiply_registers
+from samhw.rtl.units.twos_complement import multiply, multiply_registers
 from samhw.rtl.units.unit import Unit, delayed
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from samhw.sim.compiled.actor_shapes import NO_KEY, FinderShape
 from samhw.sim.compiled.off_chip.requests import note_request
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, input_channel, output_channel, stores_of
-from samhw.sim.compiled.tokens import count_taken, kind_of, packed, payload_of
+from samhw.sim.compiled.rows import count_taken, kind_of, packed, payload_of
 from samhw.sim.engine import FIRES
 from samhw.sim.machine_code import UNKNOWN, Record, apart, local_words, words_at
 from samhw.sim.step import NONE, PUSHES, TAKES, Memory, Step, Words
@@ -228,6 +228,11 @@ def copy(source: Words, target: Words, count: int) -> None:
     """Copies words."""
     for n in range(count):
         target[n] = source[n]
+
+
+# The next firings of an actor and the tokens that they push, without regard to cycles.
+#
+# Which firings an actor does, and with what tokens, depends on the tokens that it takes and on nothing else.
 
 
 def finder(step: Step, shape: FinderShape) -> Callable[[int, int], int]:

@@ -6,9 +6,8 @@ not depend on cycles. Then all these firings are timed (settle.py).
 """
 
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, GraphRecord
-from samhw.sim.compiled.rows import move, moved
+from samhw.sim.compiled.rows import end_tokens, move, moved
 from samhw.sim.compiled.settle import time_firings
-from samhw.sim.compiled.tokens import end_tokens
 from samhw.sim.machine_code import UNKNOWN, call, words_at
 
 __all__ = ["LACKS_CODE", "LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]

@@ -134,6 +134,9 @@ class Code:
         return self.let(f"getelementptr inbounds i64, ptr {words.pointer}, i64 {operand(index)}")
 
 
+# This machine's code from LLVM's text, and code that can be called from its bytes.
+
+
 LEVEL = 2
 """How much LLVM does for speed, 0 to 3."""
 

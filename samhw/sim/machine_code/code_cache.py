@@ -22,13 +22,20 @@ from threading import Thread, Timer
 from types import FunctionType
 from typing import NamedTuple
 
-from samhw.cache import cache_directory
+from samhw.files import cache_directory
 from samhw.sim.machine_code.code import assemble, load
 from samhw.sim.machine_code.expression_values import StandIns, Untranslatable
 from samhw.sim.machine_code.fingerprint import fingerprint, function_key, functions_apart
 from samhw.sim.machine_code.translate import translate
 
 __all__ = ["ModuleText", "address_of", "assemble_all", "prepare"]
+
+# Object files of many modules at once, with the help of other processes.
+#
+# LLVM does one thing at a time in a process, whatever its threads. Helpers are kept for the next modules,
+# since a run needs code for one region after the other; one that has had nothing to do for a while ends by
+# itself.
+
 
 FEW = 8
 """This many modules are worth the start of helpers, which takes as long as some of them."""

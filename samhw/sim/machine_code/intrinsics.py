@@ -79,6 +79,9 @@ def word_of(number: float) -> int:
         return int(np.float32(number).view(np.uint32))
 
 
+# Words of memory with names, and records in a row, as Python sees them.
+
+
 class Record:
     """Words of memory in a row, each with a name: the annotated ones of a subclass, in their order.
 

@@ -31,6 +31,9 @@ from samhw.targets.building.simulators import TEMPLATES
 
 __all__ = ["OLDEST", "Verilator", "Wave", "build_program", "find_verilator"]
 
+# Where Verilator is, and what to install when it is not there.
+
+
 OLDEST = (5, 36)
 """The oldest Verilator that serves: what cocotb 2 asks for, and new enough for `--make json`."""
 

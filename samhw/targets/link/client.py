@@ -13,6 +13,9 @@ from samhw.targets.link.transport import Transport
 
 __all__ = ["MOST_WORDS", "Client", "Decoder", "encode"]
 
+# Frames (docs/link.md, "Frames").
+
+
 _FLAG = b"\x7e"
 _ESCAPE = b"\x7d"
 _CRC_BYTES = 4

@@ -58,6 +58,9 @@ class Transport(ABC):
         return 10 * count / self.baud
 
 
+# A serial port of this machine, through pyserial.
+
+
 class SerialPort(Transport):
     """A real cable.
 

@@ -17,6 +17,11 @@ from samhw.tensors.tensor import Tensor
 
 __all__ = ["is_dataset", "read_dataset"]
 
+# Folders of the Open Graph Benchmark, as they are downloaded and unpacked: gzipped CSV files in ``raw``.
+#
+# Of a graph with several kinds of nodes (ogbn-mag) it is the papers, and the citations between them.
+
+
 _EDGES = ("edge.csv.gz", "relations/paper___cites___paper/edge.csv.gz")
 _FEATURES = ("node-feat.csv.gz", "node-feat/paper/node-feat.csv.gz")
 _NODES = ("num-node-list.csv.gz", "num-node-dict.csv.gz")

@@ -89,6 +89,14 @@ def rrelu(x: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool 
     return F.leaky_relu(x, (lower + upper) / 2)
 
 
+# Remainders and whole quotients.
+#
+# The remainder of floating-point numbers is exact in IEEE 754, while a quotient is rounded: often to the next
+# whole number, and one beyond 2^24 has no digits for it in f32. So the remainder is found in steps. Each
+# takes away a multiple of the divisor of at most 12 bits, by products with two halves of the divisor that
+# round nothing in f32.
+
+
 _HALF = 2.0**12
 _STEPS = (2.0**24, 2.0**12, 1.0)
 MOST = 2.0**36
@@ -183,6 +191,9 @@ def floor_divide(a: Tensor | float, b: Tensor | float) -> Tensor:
 
 
 # Kinds and signs
+
+
+# Functions of numbers by their kinds, signs and sizes, and special functions by polynomials.
 
 
 @decomposition("isnan")

@@ -11,9 +11,9 @@ from torch import Tensor
 from samhw.errors import InputError
 from samhw.importers.core import Hints, UnsupportedError, Value, contract, letters, rows_of
 from samhw.importers.torch import host
-from samhw.importers.torch.complex_pair import is_zero
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
+from samhw.importers.torch.operators.complex_numbers import is_zero
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Host, Known
 from samhw.lang.expr import Expr
@@ -181,6 +181,10 @@ def _reduced(importer: Importer, made: Value, over: int, reduction: str) -> Valu
     full = importer.tensors.expanded(made, range(rank - over, rank))
     row = letters(rank)
     return contract(importer.tensors, f"{row}->{row[: rank - over]}", full, reduction=reduction)
+
+
+# Samples of images at places that a module computes: along each dimension every element has a weight, most of
+# them zero, and a sample is the sum of the elements times their weights.
 
 
 _BILINEAR, _NEAREST = 0, 1

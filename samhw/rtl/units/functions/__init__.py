@@ -11,6 +11,7 @@ from samhw.rtl.units.functions.circular import cos, sin
 from samhw.rtl.units.functions.division import (
     divide_fixed,
     divide_floats,
+    nearest_integer,
     reciprocal,
     reciprocal_root,
     square_root,
@@ -19,7 +20,6 @@ from samhw.rtl.units.functions.exponential import exp, log, sigmoid, silu, tanh
 from samhw.rtl.units.functions.gaussian import gelu
 from samhw.rtl.units.functions.piecewise import look_up
 from samhw.rtl.units.functions.pipeline import PipelinedUnit
-from samhw.rtl.units.functions.rounding import nearest_integer
 from samhw.rtl.units.unit import Chain, Unit
 
 __all__ = ["function_unit"]

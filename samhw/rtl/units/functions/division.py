@@ -1,4 +1,4 @@
-"""Quotients, reciprocals and square roots, correctly rounded."""
+"""Quotients, reciprocals and square roots, correctly rounded, and rounding to whole numbers."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 
@@ -6,7 +6,7 @@ from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.piecewise import working
 from samhw.graph.numerics.reciprocal import reciprocal_table, root_table
-from samhw.rtl.units.float_parts import choose, unpack
+from samhw.rtl.units.float_parts import canonical, choose, unpack
 from samhw.rtl.units.functions.piecewise import evaluate
 from samhw.rtl.units.functions.pipeline import Pipeline
 
@@ -15,10 +15,14 @@ __all__ = [
     "divide_floats",
     "divide_integers",
     "integer_root",
+    "nearest_integer",
     "reciprocal",
     "reciprocal_root",
     "square_root",
 ]
+
+# Quotients and square roots of integers, digit by digit, most significant first.
+
 
 _PAIR = 28
 """Up to this width two subtractions, one after the other, fit in a cycle of 10 ns on common FPGAs."""
@@ -177,3 +181,24 @@ def square_root(p: Pipeline, f: FloatFormat, a: Value, *, at_a_time: int = 2) ->
     word = p.round(f, sign=Const(0), exponent=p[exponent], significand=significand, extra=2)
     z = p[x]
     return choose(f, p[word], sign=z.sign, zero=z.zero, infinite=z.infinite, nan=z.nan | (z.sign & ~z.zero))
+
+
+def nearest_integer(p: Pipeline, f: FloatFormat, a: Value) -> Value:
+    """The whole number nearest to a, of two the even one."""
+    word = p.keep(canonical(f, a))
+    exponent = a[f.mantissa : -1]
+    # As many ones as bits are after the point, for numbers from one to where all are whole.
+    fraction = p.keep((f.bias + f.mantissa - exponent)[: len(Const(f.mantissa))])
+    behind = p.register(((Const(1) << fraction) - 1)[: f.width - 1])
+    size, below_half = p[word][:-1], p[behind] >> 1
+    half = (size & (p[behind] ^ below_half)).any()
+    decides = size & (below_half | (p[behind] + 1)[: f.width - 1])
+    goes_up = p.register(half & decides.any())
+    size = p[word][:-1]
+    # A carry out of the significand adds to the exponent.
+    rounded = (size - (size & p[behind]) + Mux(p[goes_up], p[behind] + 1, 0))[: f.width - 1]
+    below_one = Mux(size > f.one - f.hidden, Const(f.one, f.width - 1), 0)
+    is_whole = size >= f.one + (f.mantissa << f.mantissa)
+    result = Mux(size < f.one, below_one, Mux(is_whole, size, rounded))
+    result = p.register(Cat(result, p[word][-1]))
+    return p[result]

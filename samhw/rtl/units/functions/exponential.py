@@ -102,6 +102,9 @@ def tanh(p: Pipeline, f: FloatFormat, a: Value) -> Value:
     return choose(f, one, sign=z.sign, zero=z.zero, nan=z.nan)
 
 
+# sigmoid and silu, from exp(-|x|) and a reciprocal.
+
+
 def _logistic(p: Pipeline, f: FloatFormat, x: data.View) -> tuple[Signal, Signal]:
     """1/(1 + exp(-x)) as (v, m): v * 2**m, v below 2 with `working(f)` fraction bits; kept.
 

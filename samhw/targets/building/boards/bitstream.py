@@ -26,8 +26,14 @@ from samhw.rtl.memories import TENSOR
 from samhw.rtl.sdram import CONTROLLER
 from samhw.targets.boards.board import Board
 from samhw.targets.boards.ecp5 import place_options, pll_words
-from samhw.targets.building.boards.netlist import TOP, WORDS, BoardDesign, check_size, use_of
-from samhw.targets.building.boards.own_registers import use_own_registers
+from samhw.targets.building.boards.netlist import (
+    TOP,
+    WORDS,
+    BoardDesign,
+    check_size,
+    use_of,
+    use_own_registers,
+)
 from samhw.targets.building.build_cache import cached, digest
 
 __all__ = [
@@ -124,6 +130,9 @@ def _memory_text(period: int) -> Iterator[str]:
     ]
     for at in range(0, len(parts), 8):
         yield " ".join(f"{part:03x}" for part in parts[at : at + 8]) + "\n"
+
+
+# The programs that make bitstreams, and openFPGALoader, which loads them into boards.
 
 
 _log = logging.getLogger(__name__)

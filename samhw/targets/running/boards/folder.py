@@ -28,6 +28,9 @@ from samhw.tensors import Tensor
 __all__ = ["BoardFolder", "BoardSession", "write_folder"]
 
 
+# Sessions with a design over the link.
+
+
 class _LinkPort(WordPort):
     """The host port of a design on a board."""
 

@@ -105,8 +105,8 @@ def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> N
         if not _stays(index, left, right):
             raise program.error(
                 reshape.operand.span,
-                f"index '{index}' is on both sides of the reshape '{statement}', and stays only in front "
-                "of or after all that changes; use another name on the right",
+                f"index '{index}' is on both sides of the reshape '{statement}', and stays only before "
+                "or after all that changes; use another name on the right",
             )
     if statement.order is not None:
         raise program.error(

@@ -53,7 +53,7 @@ NAMED_OUTSIDE = {
     *("app/workload/workload.py", "app/workload/effort.py", "compiler/placement.py", "app/cli/backends.py"),
     "app/sweep/configuration.py",
     # Regions of modules, lanes of a load, words about fusion.
-    *("compiler/search/modules.py", "compiler/search/work.py", "compiler/search/tried.py"),
+    *("compiler/search/spaces.py", "compiler/search/work.py", "compiler/search/tried.py"),
     "compiler/search/explore.py",
     # What is printed or asked about one of them.
     *(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from samhw.errors import InputError
-from samhw.targets.building.verilator import find_verilator
+from samhw.targets.building.verilator import _allocator, find_verilator
 
 
 @pytest.fixture(autouse=True)
@@ -60,10 +60,10 @@ def test_the_allocator_of_tbb(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ways: tuple[Callable[[str], object], ...] = (missing, lambda name: [])
     for files in ways:
-        verilator._allocator.cache_clear()
+        _allocator.cache_clear()
         monkeypatch.setattr(importlib.metadata, "files", files)
         assert verilator.environment()["LD_PRELOAD"] == "/their/own.so"
-    verilator._allocator.cache_clear()
+    _allocator.cache_clear()
 
 
 def test_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,14 @@ class Wavefront:
     rows: tuple[int, ...]
 
     @property
+    def transformation(self) -> tuple[tuple[int, ...], ...]:
+        """The unimodular matrix: the sequential index, then the others. If no dependence is carried there is
+        no sequential index, and it is a permutation."""
+        count = len(self.loops)
+        below = [tuple(int(n == row) for n in range(count)) for row in self.rows]
+        return (self.coefficients, *below) if any(self.coefficients) else tuple(below)
+
+    @property
     def follows(self) -> int | None:
         """The position of the loop that follows from the sequential index and the other rows."""
         return next((n for n in range(len(self.loops)) if n not in self.rows), None)

@@ -198,6 +198,10 @@ class NodeImporter(Makers):
         given = [x if isinstance(x, int | float) else self.value(x) for x in operands]
         return self.operations.elementwise(make, *given, condition=condition)
 
+    def computed(self, make: Callable[..., Expr], *operands: Operand | float) -> Value:
+        """The same as a tensor of its own, which may be used several times."""
+        return self.materialized(self.elementwise(make, *operands))
+
     def contract(
         self, equation: str, *operands: Operand, reduction: str = "sum", by_first: bool = False
     ) -> Value:

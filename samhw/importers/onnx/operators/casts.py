@@ -85,7 +85,7 @@ def rounded_to(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool)
     find."""
     type_ = ml_dtypes.finfo(helper.tensor_dtype_to_np_dtype(kind))  # type: ignore[no-untyped-call]
     most, low, digits = float(type_.max), int(type_.minexp), int(type_.nmant)
-    held = importer.materialized(importer.elementwise(lambda e: clamp(e, -4 * most, 4 * most), x))
+    held = importer.computed(lambda e: clamp(e, -4 * most, 4 * most), x)
     size = importer.elementwise(lambda e: abs_(e) * 2.0**-low, held)
     unit = importer.value(2.0 ** (low - digits))
     for step in reversed(range((math.frexp(most)[1] - low).bit_length())):

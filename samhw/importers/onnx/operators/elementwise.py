@@ -247,10 +247,8 @@ def import_where(importer: NodeImporter, call: NodeCall, condition: Operand, a: 
 def import_asin(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """Beyond 1/2 it is pi/2 less twice that of sqrt((1 - x) / 2)."""
     held = importer.materialized(x)
-    t = importer.materialized(
-        importer.elementwise(lambda e: select(lt(0.5, abs_(e)), sqrt((1 - abs_(e)) * 0.5), abs_(e)), held)
-    )
-    part = importer.materialized(importer.elementwise(lambda e: odd(ARCSINE, e), t))
+    t = importer.computed(lambda e: select(lt(0.5, abs_(e)), sqrt((1 - abs_(e)) * 0.5), abs_(e)), held)
+    part = importer.computed(lambda e: odd(ARCSINE, e), t)
 
     def make(e: Expr, p: Expr) -> Expr:
         size = select(lt(0.5, abs_(e)), math.pi / 2 - p * 2, p)
@@ -268,10 +266,8 @@ def import_acos(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
 def import_atan(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     """Beyond 1 it is pi/2 less that of the reciprocal."""
     held = importer.materialized(x)
-    t = importer.materialized(
-        importer.elementwise(lambda e: min_(abs_(e), reciprocal(max_(abs_(e), 1))), held)
-    )
-    part = importer.materialized(importer.elementwise(lambda e: odd(ARCTANGENT, e), t))
+    t = importer.computed(lambda e: min_(abs_(e), reciprocal(max_(abs_(e), 1))), held)
+    part = importer.computed(lambda e: odd(ARCTANGENT, e), t)
 
     def make(e: Expr, p: Expr) -> Expr:
         size = select(lt(1, abs_(e)), math.pi / 2 - p, p)

@@ -106,7 +106,7 @@ def _weights(importer: NodeImporter, window: SlidingWindow, inside: Array, share
 def import_lp_pool(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     power = call.get("p", 2)
     held = importer.materialized(x)
-    made = importer.materialized(importer.elementwise(lambda e: powered(abs_(e), power), held))
+    made = importer.computed(lambda e: powered(abs_(e), power), held)
     windows = windows_of(call, importer.build.shape(held)[2:])
     for n, window in enumerate(windows, start=2):
         inside = (window.located >= 0) & (window.located < window.size)
@@ -135,7 +135,7 @@ operator("GlobalMaxPool")(partial(import_global, "max"))
 @operator("GlobalLpPool")
 def import_global_lp(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     power, held = call.get("p", 2), importer.materialized(x)
-    made = importer.materialized(importer.elementwise(lambda e: powered(abs_(e), power), held))
+    made = importer.computed(lambda e: powered(abs_(e), power), held)
     return _root(importer, importer.reductions.reduced(made, list(range(2, len(held.modes))), True), power)
 
 
@@ -147,7 +147,7 @@ def import_lrn(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
     alpha, beta, bias = call.get("alpha", 1e-4), call.get("beta", 0.75), call.get("bias", 1.0)
     apart_by = np.arange(channels)[None, :] - np.arange(channels)[:, None]
     band = ((apart_by >= -((size - 1) // 2)) & (apart_by <= size // 2)).astype(np.float32)
-    squares = importer.materialized(importer.elementwise(lambda e: e * e, held))
+    squares = importer.computed(lambda e: e * e, held)
     sums = along(importer, squares, 1, importer.constant(band, "neighbours", Hints("csr")))
     return importer.elementwise(lambda e, s: e * exp(log(s * (alpha / size) + bias) * -beta), held, sums)
 

@@ -194,9 +194,7 @@ def _requantised(
             for each, axis in scales
         ]
         factor = importer.elementwise(lambda a, b, c: a * b / c, *parts)
-    made = importer.materialized(
-        importer.elementwise(lambda e, f: e * f, importer.to(importer.real, x), factor)
-    )
+    made = importer.computed(lambda e, f: e * f, importer.to(importer.real, x), factor)
     return _rounded(importer, NodeCall("", attributes={"axis": zero_axis}), made, kind, held_zero)
 
 
@@ -305,10 +303,10 @@ def import_bits(
         apart = importer.materialized(replace(held, modes=(*held.modes, ())))
         low = importer.materialized(shifted(importer, apart, np.arange(count)))
         high = shifted(importer, apart, np.arange(1, count + 1))
-        return importer.materialized(importer.elementwise(lambda e, f: e - f * 2, low, high))
+        return importer.computed(lambda e, f: e - f * 2, low, high)
 
     made = importer.elementwise(make, bits_of(a), bits_of(b))
-    made = importer.materialized(importer.elementwise(lambda e, w: e * w, made, Held(weights, "weights")))
+    made = importer.computed(lambda e, w: e * w, made, Held(weights, "weights"))
     return importer.reductions.reduced(made, -1)
 
 

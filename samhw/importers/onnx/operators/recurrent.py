@@ -48,22 +48,19 @@ class Layer:
     """A recurrent layer, a direction at a time.
 
     Args:
-        gates: how many each weight has, one after the other.
         states: how many there are.
     """
 
-    def __init__(
-        self, importer: NodeImporter, call: NodeCall, gates: int, states: int, named: Sequence[str]
-    ) -> None:
+    def __init__(self, importer: NodeImporter, call: NodeCall, states: int, named: Sequence[str]) -> None:
         self.importer, self.call = importer, call
-        self.gates, self.states, self.named = gates, states, named
+        self.states, self.named = states, named
         self.size = int(call.get("hidden_size"))
         self.directions = {"forward": [False], "reverse": [True]}.get(
             call.get("direction", "forward"), [False, True]
         )
         self.batch_first = bool(call.get("layout", 0))
 
-    def part(self, x: Operand, side: int) -> Value:
+    def part(self, x: Operand | None, side: int) -> Value:
         """A direction's part of a parameter."""
         held = self.importer.views.slice(self.importer.value(x), 0, side, 1)
         return replace(held, modes=held.modes[1:])
@@ -83,10 +80,8 @@ class Layer:
 
         def applied(x: Value) -> Value:
             held = self.importer.materialized(x)
-            return self.importer.materialized(
-                self.importer.elementwise(
-                    lambda e: make(clamp(e, -clip, clip) if clip else e, alpha, beta), held
-                )
+            return self.importer.computed(
+                lambda e: make(clamp(e, -clip, clip) if clip else e, alpha, beta), held
             )
 
         return applied
@@ -95,35 +90,23 @@ class Layer:
         """Alpha and beta of an activation: those that are given go to the ones that take some, in order."""
         found = []
         takes = {"alpha": [*_DEFAULTS], "beta": ["affine", "scaledtanh", "hardsigmoid"]}
-        for n, (key, default) in enumerate(zip(takes, _DEFAULTS.get(name, (0.0, 0.0)), strict=True)):
-            before = sum(other.lower() in takes[key] for other in names[:place])
+        for (key, some), default in zip(takes.items(), _DEFAULTS.get(name, (0.0, 0.0)), strict=True):
+            before = sum(other.lower() in some for other in names[:place])
             given = self.call.get(f"activation_{key}") or []
-            known = name in takes[key] and before < len(given)
-            found.append(
-                float(given[before])
-                if known
-                else _DEFAULTS.get(name, (0.0, 0.0))[n]
-                if name in takes[key]
-                else default
-            )
+            found.append(float(given[before]) if name in some and before < len(given) else default)
         return found[0], found[1]
 
     def run(
-        self,
-        x: Operand,
-        weights: Operand,
-        recurrent: Operand,
-        bias: Operand | None,
-        lengths: Operand | None,
-        starts: Sequence[Operand | None],
-        step: Callable[[int, Value, Value, Value | None], Step],
+        self, operands: Sequence[Operand | None], step: Callable[[int, Value, Value | None], Step]
     ) -> Results:
         """What the layer gives at all steps, and its last states.
 
         Args:
+            operands: data, weights, recurrent weights, biases, lengths, and what the states are at first.
             step: of a direction, its recurrent weights and biases, the step.
         """
         importer = self.importer
+        x, weights, recurrent, bias, lengths, *starts = (*operands, *[None] * 4)[: 5 + self.states]
         held = importer.value(x)
         if self.batch_first:
             held = replace(held, modes=(held.modes[1], held.modes[0], *held.modes[2:]))
@@ -136,7 +119,7 @@ class Layer:
             b = None if bias is None else self.part(bias, side)
             before = importer.contract("tbi,gi->tbg", held, w)
             first = [self.start(start, side, batch) for start in starts]
-            given, last = self.scanned(step(side, r, w, b), importer.materialized(before), first, shown, down)
+            given, last = self.scanned(step(side, r, b), importer.materialized(before), first, shown, down)
             every.append(given)
             lasts.append(last)
         axis = 2 if self.batch_first else 1
@@ -175,11 +158,9 @@ class Layer:
             given = after[:1]
             if shown is not None:
                 kept = importer.materialized(now[1])
-                given = [importer.materialized(importer.elementwise(lambda e, m: e * m, after[0], kept))]
+                given = [importer.computed(lambda e, m: e * m, after[0], kept)]
                 after = [
-                    importer.materialized(
-                        importer.elementwise(lambda m, new, old: select(m, new, old), kept, new, old)
-                    )
+                    importer.computed(lambda m, new, old: select(m, new, old), kept, new, old)
                     for new, old in zip(after, states, strict=True)
                 ]
             return after, given
@@ -196,19 +177,10 @@ def _sum(importer: NodeImporter, *terms: Value | None) -> Value:
 
 
 @operator("RNN")
-def import_rnn(
-    importer: NodeImporter,
-    call: NodeCall,
-    x: Operand,
-    w: Operand,
-    r: Operand,
-    b: Operand | None = None,
-    lengths: Operand | None = None,
-    start: Operand | None = None,
-) -> Results:
-    layer = Layer(importer, call, 1, 1, ["Tanh"])
+def import_rnn(importer: NodeImporter, call: NodeCall, *operands: Operand | None) -> Results:
+    layer = Layer(importer, call, 1, ["Tanh"])
 
-    def step(side: int, r: Value, w: Value, b: Value | None) -> Step:
+    def step(side: int, r: Value, b: Value | None) -> Step:
         f = layer.function(side, 0)
         biases = [] if b is None else [layer.gate(b, n) for n in range(2)]
 
@@ -217,7 +189,7 @@ def import_rnn(
 
         return made
 
-    return layer.run(x, w, r, b, lengths, [start], step)
+    return layer.run(operands, step)
 
 
 def _gate_of(layer: Layer, now: Value, gate: int) -> Value:
@@ -226,20 +198,11 @@ def _gate_of(layer: Layer, now: Value, gate: int) -> Value:
 
 
 @operator("GRU")
-def import_gru(
-    importer: NodeImporter,
-    call: NodeCall,
-    x: Operand,
-    w: Operand,
-    r: Operand,
-    b: Operand | None = None,
-    lengths: Operand | None = None,
-    start: Operand | None = None,
-) -> Results:
-    layer = Layer(importer, call, 3, 1, ["Sigmoid", "Tanh"])
+def import_gru(importer: NodeImporter, call: NodeCall, *operands: Operand | None) -> Results:
+    layer = Layer(importer, call, 1, ["Sigmoid", "Tanh"])
     after = bool(call.get("linear_before_reset", 0))
 
-    def step(side: int, r: Value, w: Value, b: Value | None) -> Step:
+    def step(side: int, r: Value, b: Value | None) -> Step:
         f, g = layer.function(side, 0), layer.function(side, 1)
         rows = [layer.gate(r, n) for n in range(3)]
         wb, rb = (
@@ -259,10 +222,10 @@ def import_gru(
                 inner = importer.materialized(
                     _sum(importer, importer.contract("bh,gh->bg", h, rows[2]), rb[2])
                 )
-                gated = importer.materialized(importer.elementwise(lambda a, c: a * c, reset, inner))
+                gated = importer.computed(lambda a, c: a * c, reset, inner)
                 new = g(_sum(importer, parts[2], gated, wb[2]))
             else:
-                gated = importer.materialized(importer.elementwise(lambda a, c: a * c, reset, h))
+                gated = importer.computed(lambda a, c: a * c, reset, h)
                 new = g(
                     _sum(importer, parts[2], importer.contract("bh,gh->bg", gated, rows[2]), wb[2], rb[2])
                 )
@@ -270,25 +233,15 @@ def import_gru(
 
         return made
 
-    return layer.run(x, w, r, b, lengths, [start], step)
+    return layer.run(operands, step)
 
 
 @operator("LSTM")
-def import_lstm(
-    importer: NodeImporter,
-    call: NodeCall,
-    x: Operand,
-    w: Operand,
-    r: Operand,
-    b: Operand | None = None,
-    lengths: Operand | None = None,
-    start: Operand | None = None,
-    cell: Operand | None = None,
-    peepholes: Operand | None = None,
-) -> Results:
-    layer = Layer(importer, call, 4, 2, ["Sigmoid", "Tanh", "Tanh"])
+def import_lstm(importer: NodeImporter, call: NodeCall, *operands: Operand | None) -> Results:
+    layer = Layer(importer, call, 2, ["Sigmoid", "Tanh", "Tanh"])
+    peepholes = operands[7] if len(operands) > 7 else None
 
-    def step(side: int, r: Value, w: Value, b: Value | None) -> Step:
+    def step(side: int, r: Value, b: Value | None) -> Step:
         f, g, h = (layer.function(side, n) for n in range(3))
         rows = [layer.gate(r, n) for n in range(4)]
         biases = [[] if b is None else [layer.gate(b, n), layer.gate(b, n + 4)] for n in range(4)]
@@ -311,12 +264,10 @@ def import_lstm(
                 else f(gate(2, before, 2))
             )
             new = g(gate(3, None, 0))
-            kept = importer.materialized(
-                importer.elementwise(lambda k, c, i, n: k * c + i * n, forget, before, enter, new)
-            )
+            kept = importer.computed(lambda k, c, i, n: k * c + i * n, forget, before, enter, new)
             leave = f(gate(1, kept, 1))
             return [importer.elementwise(lambda o, c: o * c, leave, h(kept)), kept]
 
         return made
 
-    return layer.run(x, w, r, b, lengths, [start, cell], step)
+    return layer.run(operands, step)

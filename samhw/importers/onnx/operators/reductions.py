@@ -44,7 +44,7 @@ def import_reduction(
     dims, keep = axes_of(importer, call, x, axes), bool(call.get("keepdims", 1))
     held = importer.value(x)
     if before is not None:
-        held = importer.materialized(importer.elementwise(before, importer.materialized(held)))
+        held = importer.computed(before, importer.materialized(held))
     if dims is not None:
         if kind != "sum":
             # What is the same all along a dimension counts as often.
@@ -92,9 +92,7 @@ def import_log_sum_exp(
         return importer.value(x)
     held = importer.materialized(importer.tensors.expanded(importer.materialized(x)))
     most = importer.materialized(importer.reductions.reduced(held, dims, True, "max"))
-    total = importer.reductions.reduced(
-        importer.materialized(importer.elementwise(lambda e, m: exp(e - m), held, most)), dims, True
-    )
+    total = importer.reductions.reduced(importer.computed(lambda e, m: exp(e - m), held, most), dims, True)
     made = importer.elementwise(lambda s, m: log(s) + m, total, most)
     if keep:
         return made
@@ -114,8 +112,8 @@ def import_log_softmax(importer: NodeImporter, call: NodeCall, x: Operand) -> Va
     held = importer.materialized(importer.tensors.expanded(importer.value(x)))
     axis = call.get("axis", -1) % len(held.modes)
     most = importer.materialized(importer.reductions.reduced(held, axis, True, "max"))
-    low = importer.materialized(importer.elementwise(lambda e, m: e - m, held, most))
-    total = importer.reductions.reduced(importer.materialized(importer.elementwise(exp, low)), axis, True)
+    low = importer.computed(lambda e, m: e - m, held, most)
+    total = importer.reductions.reduced(importer.computed(exp, low), axis, True)
     return importer.elementwise(lambda e, s: e - log(s), low, total)
 
 
@@ -137,10 +135,10 @@ def normalised(
     """(x - mean) / sqrt(variance + epsilon) along some modes, the mean, and one by the root."""
     held = importer.materialized(x)
     mean = importer.materialized(importer.reductions.mean(held, dims, True))
-    low = importer.materialized(importer.elementwise(lambda e, m: e - m, held, mean))
-    squares = importer.materialized(importer.elementwise(lambda e: e * e, low))
+    low = importer.computed(lambda e, m: e - m, held, mean)
+    squares = importer.computed(lambda e: e * e, low)
     variance = importer.reductions.mean(squares, dims, True)
-    root = importer.materialized(importer.elementwise(lambda v: rsqrt(v + epsilon), variance))
+    root = importer.computed(lambda v: rsqrt(v + epsilon), variance)
     return importer.elementwise(lambda e, r: e * r, low, root), mean, root
 
 
@@ -187,7 +185,7 @@ def import_lp_norm(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
 
     power, held = call.get("p", 2), importer.materialized(x)
     sums = importer.reductions.reduced(
-        importer.materialized(importer.elementwise(lambda e: powered(abs_(e), power), held)),
+        importer.computed(lambda e: powered(abs_(e), power), held),
         call.get("axis", -1),
         True,
     )
@@ -238,8 +236,8 @@ def _trained(
     made = _affine(
         importer, made, along_channels(importer, scale, rank), along_channels(importer, bias, rank)
     )
-    low = importer.materialized(importer.elementwise(lambda e, m: e - m, held, mean))
-    squares = importer.materialized(importer.elementwise(lambda e: e * e, low))
+    low = importer.computed(lambda e, m: e - m, held, mean)
+    squares = importer.computed(lambda e: e * e, low)
     found = [replace(mean, modes=(mean.modes[1],)), importer.reductions.mean(squares, dims)]
     kept = [
         importer.elementwise(lambda old, now: old * momentum + now * (1 - momentum), old, now)

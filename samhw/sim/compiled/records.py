@@ -137,7 +137,7 @@ class ChannelRecord(Record):
     """A channel."""
 
     tokens: int
-    """Row of tokens (tokens.py)."""
+    """Row of tokens (rows.py)."""
     more: int
     """Of blocks, the words after the first of each token, one token after the other; 0 where there are
     none,"""

@@ -20,7 +20,7 @@ from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.graph.numerics import value_type
 from samhw.sim import operations
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 
 PROGRAMS = {"product": ("i32", MASKED), "attention": ("f32", ATTENTION)}
 """The value type of each, and its text."""

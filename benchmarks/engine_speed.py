@@ -23,7 +23,7 @@ HERE = Path(__file__).parent.parent
 TIMES = """
 import json, sys
 from benchmarks import simulator as s
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 
 engine = sys.argv[1]
 nodes, length, times = (200, 32, 2) if engine == "plain" else (2000, 256, 8)

@@ -24,7 +24,7 @@ import sys, time
 from samhw.graph.numerics import value_type
 from samhw.sim.compiled import engine
 from samhw.sim.design_run import simulate_regions
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from samhw.app.workload import bind_program, compile_workload
 
 workload = bind_program(sys.argv[1], sys.argv[2:])

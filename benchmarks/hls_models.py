@@ -26,7 +26,7 @@ from samhw.hls import Options
 from samhw.lang import model_names
 from samhw.sim import simulated_regions, total_cycles
 from samhw.targets.running.csim import HlsDesign, golden
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 
 VALUES = ("i32", "fixed<16,8>", "bf16", "f32")
 

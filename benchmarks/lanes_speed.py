@@ -22,7 +22,7 @@ from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.choice import choice
 from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 
 FEATURES = 64
 

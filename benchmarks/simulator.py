@@ -34,7 +34,7 @@ from samhw.graph import OffChip, load_memory
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, Program, load_kernel, load_model, model_data, parse
 from samhw.sim import Engine, Result, simulate_regions
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from samhw.tensors import Tensor, read_dataset, read_tensor, stand_in
 
 PLAIN_FIRINGS = 20_000_000

@@ -21,15 +21,6 @@ of its statements, and `nested` has functions of nested lists.
 """
 
 from samhw.lang.blocking import block_sizes, is_zero_beyond, reaching_beyond
-from samhw.lang.built_in import (
-    cascade_names,
-    kernel_description,
-    kernel_names,
-    load_cascade,
-    load_kernel,
-    load_sequence,
-    sequence_names,
-)
 from samhw.lang.capacity import (
     Capacity,
     bank_room,
@@ -62,12 +53,19 @@ from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
 from samhw.lang.models import (
     built_in_names,
     built_in_programs,
+    cascade_names,
+    kernel_description,
+    kernel_names,
+    load_cascade,
+    load_kernel,
     load_model,
     load_named,
     load_program,
+    load_sequence,
     model_data,
     model_description,
     model_names,
+    sequence_names,
 )
 from samhw.lang.objects import Example, MlirFile, Named, OnnxFile, load_object
 from samhw.lang.parse import dumps, load, parse, parse_expression

@@ -25,7 +25,7 @@ from samhw.lang import parse
 from samhw.sim import simulate
 from samhw.targets.running.csim import HlsDesign
 from samhw.targets.running.driver import VerilatedDesign
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from samhw.tensors import Tensor
 from tests.support.thorough import sample
 

@@ -22,7 +22,7 @@ from samhw.graph.numerics import Float, value_type
 from samhw.lang import Program
 from samhw.sim import DeadlockError, simulate_regions, total_cycles
 from samhw.targets.running.driver import VerilatedDesign, VerilatedSession
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from tests.support.program_cases import (
     compile_or_none,
     random_arch,

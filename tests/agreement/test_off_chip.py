@@ -29,7 +29,7 @@ from samhw.graph import (
 )
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.running.driver import VerilatedDesign
-from samhw.targets.running.inputs import inputs_of
+from samhw.targets.running.images import inputs_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 

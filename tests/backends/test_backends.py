@@ -20,7 +20,7 @@ from samhw.targets.backends import (
     registry,
     run,
 )
-from samhw.targets.running.inputs import Inputs
+from samhw.targets.running.images import Inputs
 
 
 class Echo(Backend):

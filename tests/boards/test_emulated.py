@@ -19,7 +19,7 @@ from samhw.targets.boards.board import find_board
 from samhw.targets.link import Client
 from samhw.targets.link.client import Decoder, encode
 from samhw.targets.running.boards import BoardSession, EmulatedLine
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from samhw.targets.running.session import SimulatedSession
 from tests.support.thorough import sample
 

@@ -11,7 +11,7 @@ from samhw.graph.spec.arch import Arch
 from samhw.targets.building.boards import BoardDesign
 from samhw.targets.building.boards.netlist import use_own_registers
 from samhw.targets.running.boards import EmulatedLine
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from samhw.targets.running.session import SimulatedSession
 
 from .emulated import open_session

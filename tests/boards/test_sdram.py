@@ -20,8 +20,7 @@ from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.building.project import write_driver
 from samhw.targets.running.boards import BoardSession, EmulatedLine
-from samhw.targets.running.images import packed
-from samhw.targets.running.inputs import inputs_of
+from samhw.targets.running.images import inputs_of, packed
 
 from .emulated import FaultyLine, small
 

@@ -31,8 +31,7 @@ from samhw.sim import (
 from samhw.targets.backends import run
 from samhw.targets.running.csim import HlsDesign, compare
 from samhw.targets.running.driver import VerilatedDesign
-from samhw.targets.running.images import unload
-from samhw.targets.running.inputs import inputs_of
+from samhw.targets.running.images import inputs_of, unload
 from samhw.tensors import Tensor
 from samhw.tensors.generate import bigbird_mask
 

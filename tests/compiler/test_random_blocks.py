@@ -23,7 +23,7 @@ from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends import run
 from samhw.targets.running.csim import HlsDesign, compare
 from samhw.targets.running.driver import VerilatedDesign
-from samhw.targets.running.inputs import inputs_of
+from samhw.targets.running.images import inputs_of
 from samhw.tensors import Tensor
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.lanes import random_lanes

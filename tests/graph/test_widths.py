@@ -18,7 +18,7 @@ from samhw.graph.numerics import value_type
 from samhw.graph.widths import greatest_indices, index_bits
 from samhw.lang import Program, parse
 from samhw.sim import simulate_regions
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from tests.support.program_cases import random_tensors
 from tests.support.strategies.chains import chained_programs
 from tests.support.strategies.drawn import drawn

@@ -7,7 +7,7 @@ from samhw.app.workload import compile_workload, make_workload
 from samhw.graph import Arch
 from samhw.lang import load_kernel
 from samhw.targets.running.csim import project_files
-from samhw.targets.running.inputs import inputs_of
+from samhw.targets.running.images import inputs_of
 
 FOLDER = Path(__file__).parents[2] / "examples" / "hls_spmm"
 

@@ -13,7 +13,7 @@ from samhw.graph.liveness import DeadlockError
 from samhw.hls.region_builder import SPREAD
 from samhw.sim import simulate
 from samhw.targets.running.csim import HlsDesign, compare
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from tests.hls.test_kernels import compiled
 from tests.support.graphs import WIDE, Builder
 from tests.support.hls_bench import Inputs, run_model

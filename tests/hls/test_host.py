@@ -23,7 +23,7 @@ from samhw.hls import Options, emit_together
 from samhw.lang import parse
 from samhw.targets.building.hls_tools import WARNED, compile_cpp
 from samhw.targets.running.csim import project_files
-from samhw.targets.running.inputs import inputs_of
+from samhw.targets.running.images import inputs_of
 from tests.hls.vitis_in_software import BURSTS
 
 XRT = Path(__file__).parent / "xrt_in_software" / "xrt"

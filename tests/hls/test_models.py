@@ -22,7 +22,7 @@ from samhw.sim import simulated_regions
 from samhw.targets.backends import run
 from samhw.targets.building.hls_tools import WARNED, ap_headers, compile_cpp
 from samhw.targets.running.csim import HlsDesign, project_files
-from samhw.targets.running.inputs import inputs_of, load_inputs
+from samhw.targets.running.images import inputs_of, load_inputs
 from tests.support.hls_bench import run_as_vitis_does, run_design
 from tests.support.thorough import sample
 

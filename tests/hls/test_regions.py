@@ -18,7 +18,7 @@ from samhw.hls.lower import lower
 from samhw.lang import parse
 from samhw.sim import simulate_regions
 from samhw.targets.running.csim import HlsDesign, project_files
-from samhw.targets.running.inputs import inputs_of, load_inputs
+from samhw.targets.running.images import inputs_of, load_inputs
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
 
 ON_CHIP = Options(one_top=True)

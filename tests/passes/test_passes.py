@@ -33,7 +33,7 @@ from samhw.lang import (
 )
 from samhw.lang.reference import evaluate_program
 from samhw.targets.backends import build, run
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from samhw.tensors import Tensor
 from tests.passes.stored_only import stored_only
 from tests.support.program_cases import random_tensors

@@ -16,7 +16,7 @@ from samhw.rtl.actor import Error
 from samhw.rtl.fabric import Fabric
 from samhw.rtl.site import bits_of
 from samhw.sim import simulate_regions
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from tests.support.top_graphs import copy_graph
 
 PATIENCE = 100

@@ -30,7 +30,7 @@ from samhw.sim.network import Actor
 from samhw.sim.step import NONE, VAL, Memory, Words, firing
 from samhw.sim.worker import Queue, Worker
 from samhw.targets.backends import run
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from tests.sim.small_phases import small_phases
 from tests.support.bench import bench_primitive
 from tests.support.graphs import WIDE, Builder, Program, gustavson, matrix_sum, row_minus_sum

@@ -27,7 +27,7 @@ from samhw.lang import Program as Source
 from samhw.lang import parse
 from samhw.sim import InterruptedRunError, MemorySystem, Progress, Result, compiled, engine, engines, simulate
 from samhw.sim.compiled import compiled_engine
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from tests.sim.drams import SMALL, memories
 from tests.sim.small_phases import small_phases
 from tests.sim.test_engines import (

@@ -31,7 +31,7 @@ from samhw.lang import Program, parse
 from samhw.sim import DeadlockError, MemorySystem, Result, bottleneck, engine, simulate, simulate_regions
 from samhw.sim.oracle import logged
 from samhw.sim.worker import Worker
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from tests.sim.drams import SMALL
 from tests.sim.drams import memories as memory_kinds
 from tests.sim.small_phases import small_phases

@@ -14,7 +14,7 @@ from samhw.sim.compiled.image import partitions_of
 from samhw.sim.machine import build_graph
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Worker
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from tests.sim.small_phases import small_phases
 from tests.sim.test_engines import assert_same
 

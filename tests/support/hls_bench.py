@@ -15,7 +15,7 @@ from samhw.hls.cpp import top_name
 from samhw.sim import Result, simulate, simulated_regions
 from samhw.targets.building.hls_tools import WARNED, compile_cpp
 from samhw.targets.running.csim import HlsDesign, HlsResult, compare, golden
-from samhw.targets.running.inputs import load_inputs
+from samhw.targets.running.images import load_inputs
 from samhw.tensors import Tensor
 from tests.hls.vitis_in_software import BURSTS
 from tests.support.thorough import THOROUGH

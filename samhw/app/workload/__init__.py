@@ -4,8 +4,7 @@ from samhw.app.workload.bind import make_workload
 from samhw.app.workload.bind_named import bind_program, make_model_workload
 from samhw.app.workload.effort import Effort, predict_effort
 from samhw.app.workload.saved import SavedDesign, fingerprint
-from samhw.app.workload.workload import DEFAULT, JUDGES, SYNTHETIC, Workload
-from samhw.app.workload.workload_job import compile_workload, job_of
+from samhw.app.workload.workload import DEFAULT, JUDGES, SYNTHETIC, Workload, compile_workload, job_of
 
 __all__ = [
     "DEFAULT",

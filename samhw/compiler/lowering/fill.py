@@ -36,8 +36,7 @@ from samhw.compiler.lowering.reducers import reduced
 from samhw.compiler.lowering.row import OpenRow
 from samhw.compiler.lowering.scans import Scanner, pick_levels
 from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
-from samhw.compiler.lowering.stored_result import StoredResult, formula, write_result, write_values
-from samhw.compiler.lowering.values import ValueRow
+from samhw.compiler.lowering.values import StoredResult, ValueRow, formula, write_result, write_values
 from samhw.errors import StreamError
 from samhw.graph.numerics import ValueType
 from samhw.graph.spec.base import DEEPEST

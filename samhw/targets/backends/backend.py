@@ -13,8 +13,7 @@ from samhw.compiler import Compiled
 from samhw.graph import Graph
 from samhw.graph.numerics import Words
 from samhw.sim import Result
-from samhw.targets.running.images import unload
-from samhw.targets.running.inputs import Inputs, inputs_of
+from samhw.targets.running.images import Inputs, inputs_of, unload
 from samhw.tensors import Tensor
 
 __all__ = ["Backend", "Execution", "HostRun", "RegionRun", "RunResult", "Target"]
@@ -41,7 +40,7 @@ class HostRun:
 
     @classmethod
     def of(cls, compiled: Compiled, tensors: Mapping[str, Tensor]) -> "HostRun":
-        """Of a user's tensors; raises as `samhw.targets.running.inputs.load_inputs`."""
+        """Of a user's tensors; raises as `samhw.targets.running.images.load_inputs`."""
         return cls(compiled, inputs_of(compiled, tensors), tensors)
 
     def results(self, words: Mapping[str, Words]) -> dict[str, Tensor]:

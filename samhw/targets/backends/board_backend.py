@@ -15,7 +15,7 @@ from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.elaborate import NAME, write_address_map
 from samhw.targets.building.project import write_driver
-from samhw.targets.running.inputs import Inputs
+from samhw.targets.running.images import Inputs
 
 __all__ = ["BoardBackend"]
 

@@ -15,7 +15,7 @@ from samhw.hls import Options
 from samhw.hls.cards import memory_of
 from samhw.sim import joined, simulated_regions, total_cycles
 from samhw.targets.backends.backend import Backend, Execution, RunResult
-from samhw.targets.running.inputs import Inputs
+from samhw.targets.running.images import Inputs
 
 __all__ = ["HlsBackend"]
 

@@ -16,7 +16,7 @@ from samhw.targets.backends.rtl import CxxrtlBackend, IcarusBackend, VerilatorBa
 from samhw.targets.backends.sim import SimulatorBackend
 from samhw.targets.backends.verilog import VerilogTarget
 from samhw.targets.boards import board_file, board_names, is_board_file
-from samhw.targets.running.inputs import inputs_of
+from samhw.targets.running.images import inputs_of
 from samhw.tensors import Tensor
 from samhw.words import did_you_mean
 

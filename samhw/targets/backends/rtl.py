@@ -19,7 +19,7 @@ from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import NAME, write_address_map
-from samhw.targets.running.inputs import Inputs
+from samhw.targets.running.images import Inputs
 
 __all__ = ["CxxrtlBackend", "IcarusBackend", "VerilatorBackend"]
 

@@ -9,7 +9,7 @@ from samhw.compiler.placement import arrays_off_chip
 from samhw.graph import OffChip, OffChipMemory, dumps, to_dot
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends.backend import Backend, Execution
-from samhw.targets.running.inputs import Inputs
+from samhw.targets.running.images import Inputs
 
 __all__ = ["SimulatorBackend", "write_graph"]
 

@@ -9,7 +9,7 @@ from samhw.targets.backends.backend import Target
 from samhw.targets.backends.sim import SimulatorBackend, write_graph
 from samhw.targets.building.elaborate import NAME, write_address_map, write_verilog
 from samhw.targets.building.project import BenchRun, write_project
-from samhw.targets.running.inputs import Inputs
+from samhw.targets.running.images import Inputs
 
 __all__ = ["VerilogTarget"]
 

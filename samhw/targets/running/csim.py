@@ -25,7 +25,7 @@ from samhw.hls.region_builder import SPREAD
 from samhw.names import identifiers
 from samhw.sim import Result, joined, simulated_regions
 from samhw.targets.building.hls_tools import FLAGS, OPTIMISED, compile_cpp
-from samhw.targets.running.inputs import Inputs
+from samhw.targets.running.images import Inputs
 
 __all__ = ["Bursts", "HlsDesign", "HlsResult", "compare", "golden", "project_files", "whole_if_repeated"]
 

@@ -7,9 +7,14 @@ from functools import partial
 import numpy as np
 
 from samhw.importers.core import Value
-from samhw.importers.core.formulas import (
+from samhw.importers.core.operators import (
     ARCSINE,
     ARCTANGENT,
+    COMPARISONS,
+    LOGIC,
+    ONCE,
+    SEVERAL_TIMES,
+    Maker,
     clamp,
     elu,
     error_function,
@@ -17,7 +22,6 @@ from samhw.importers.core.formulas import (
     odd,
     softplus,
 )
-from samhw.importers.core.operators import COMPARISONS, LOGIC, ONCE, SEVERAL_TIMES, Maker
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import (

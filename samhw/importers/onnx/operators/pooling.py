@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from samhw.importers.core import Hints, HostArray, UnsupportedError, Value
-from samhw.importers.core.formulas import powered
+from samhw.importers.core.operators import powered
 from samhw.importers.core.windows import SlidingWindow
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.products import along, each_of, pads_of

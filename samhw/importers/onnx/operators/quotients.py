@@ -6,10 +6,10 @@ import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.element_types import WHOLE
-from samhw.importers.core.formulas import (
+from samhw.importers.core.operators import (
+    Maker,
     powered,
 )
-from samhw.importers.core.operators import Maker
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.elementwise import without
 from samhw.importers.onnx.registry import operator

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
-from samhw.importers.core.formulas import clamp, elu, softplus
+from samhw.importers.core.operators import clamp, elu, softplus
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.views import stacked
 from samhw.importers.onnx.registry import Results, operator

@@ -9,7 +9,7 @@ import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.element_types import WHOLE
-from samhw.importers.core.formulas import powered
+from samhw.importers.core.operators import powered
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.quotients import divided, truncated
 from samhw.importers.onnx.operators.views import picked

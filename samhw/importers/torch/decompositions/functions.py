@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samhw.importers.core import UnsupportedError
-from samhw.importers.core.formulas import ARCSINE, ARCTANGENT, odd
+from samhw.importers.core.operators import ARCSINE, ARCTANGENT, odd
 from samhw.importers.torch.registry import decomposition
 from samhw.lang.expr import Expr
 

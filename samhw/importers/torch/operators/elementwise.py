@@ -9,7 +9,12 @@ from typing import cast
 import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
-from samhw.importers.core.formulas import (
+from samhw.importers.core.operators import (
+    COMPARISONS,
+    LOGIC,
+    ONCE,
+    SEVERAL_TIMES,
+    Maker,
     clamp,
     elu,
     error_function,
@@ -18,7 +23,6 @@ from samhw.importers.core.formulas import (
     sinc,
     softplus,
 )
-from samhw.importers.core.operators import COMPARISONS, LOGIC, ONCE, SEVERAL_TIMES, Maker
 from samhw.importers.torch import host
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand

@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 
 from samhw.importers.core import MOST_JOINED, Hints, UnsupportedError, Value, check_unmasked, grouped
-from samhw.importers.core.formulas import clamp
+from samhw.importers.core.operators import clamp
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Ints, Operand
 from samhw.importers.torch.registry import operator

@@ -177,10 +177,8 @@ def batch_statistics(
     """`rest`, where there are no running statistics: whether it trains, a momentum, and epsilon."""
     if len(rest) != 3:
         raise UnsupportedError("takes the statistics of the batch", "call model.eval() before")
-    dims = [dim for dim in range(x.dim()) if dim != 1]
-    found, mean, apart = variance(x, dims, 0, True)
-    root = alone(torch.rsqrt(found + rest[2]))
-    return along_channels(apart * root, weight, bias), mean.flatten(), root.flatten()
+    found, mean, root = normalised(x, [dim for dim in range(x.dim()) if dim != 1], rest[2])
+    return along_channels(found, weight, bias), mean.flatten(), root.flatten()
 
 
 @decomposition("linalg_vector_norm", "norm")

@@ -34,26 +34,43 @@ def _numbers(importer: Importer, x: Operand) -> Any:
     return importer.value(x) if isinstance(x, Value | Host) else x
 
 
-def _quantised(
+@operator("quantize_per_channel", library=LIBRARY)
+def quantised(
     importer: Importer,
     x: Operand,
     scale: Operand,
     zero: Operand,
+    axis: int | None,
     least: int,
     greatest: int,
     kind: torch.dtype,
-    axis: int | None,
-    how: Callable[[Tensor], Tensor],
 ) -> Operand:
-    """Constants and arguments as PyTorch itself quantises them."""
+    """Constants and arguments as PyTorch itself quantises them. Without an axis, all by one scale."""
     if kind.is_floating_point:
         raise UnsupportedError(f"quantises to {kind}", "use integers")
+
+    def how(tensor: Tensor) -> Tensor:
+        held = [n.dense() if isinstance(n, Known) else n for n in (scale, zero)]
+        if axis is None:
+            one, other = (n.item() if isinstance(n, Tensor) else n for n in held)
+            made: Tensor = _operators().quantize_per_tensor(
+                tensor, float(one), int(other), least, greatest, kind
+            )
+        else:
+            made = _operators().quantize_per_channel(tensor, *held, axis, least, greatest, kind)
+        return made
+
     if isinstance(x, Known | Host) and not any(isinstance(n, Value | Host) for n in (scale, zero)):
         return host.mapped(x, how)
     size, added = _numbers(importer, scale), _whole(importer, zero, least, greatest)
     of_run = isinstance(size, Value) or isinstance(added, Value)
     own = None if of_run else (lambda array: _on_host(how, array))
     return importer.quantised.quantise(importer.value(x), size, added, least, greatest, axis, own)
+
+
+@operator("quantize_per_tensor", library=LIBRARY)
+def import_quantize(importer: Importer, x: Operand, scale: Operand, zero: Operand, *rest: Any) -> Operand:
+    return quantised(importer, x, scale, zero, None, *rest)
 
 
 def _whole(importer: Importer, zero: Operand, least: int, greatest: int) -> Any:
@@ -66,49 +83,6 @@ def _whole(importer: Importer, zero: Operand, least: int, greatest: int) -> Any:
 
 def _on_host(how: Callable[[Tensor], Tensor], array: Any) -> Any:
     return how(torch.from_numpy(np.ascontiguousarray(array, np.float32))).numpy()
-
-
-@operator("quantize_per_tensor", library=LIBRARY)
-def import_quantize(
-    importer: Importer,
-    x: Operand,
-    scale: Operand,
-    zero: Operand,
-    least: int,
-    greatest: int,
-    kind: torch.dtype,
-) -> Operand:
-    def how(tensor: Tensor) -> Tensor:
-        numbers = [n.item() if isinstance(n, Tensor) else n for n in (_held(scale), _held(zero))]
-        ends = (float(numbers[0]), int(numbers[1]), least, greatest)
-        made: Tensor = _operators().quantize_per_tensor(tensor, *ends, kind)
-        return made
-
-    return _quantised(importer, x, scale, zero, least, greatest, kind, None, how)
-
-
-@operator("quantize_per_channel", library=LIBRARY)
-def import_quantize_channels(
-    importer: Importer,
-    x: Operand,
-    scales: Operand,
-    zeros: Operand,
-    axis: int,
-    least: int,
-    greatest: int,
-    kind: torch.dtype,
-) -> Operand:
-    def how(tensor: Tensor) -> Tensor:
-        made: Tensor = _operators().quantize_per_channel(
-            tensor, _held(scales), _held(zeros), axis, least, greatest, kind
-        )
-        return made
-
-    return _quantised(importer, x, scales, zeros, least, greatest, kind, axis, how)
-
-
-def _held(x: Any) -> Any:
-    return x.dense() if isinstance(x, Known) else x
 
 
 @operator("dequantize_per_tensor", library=LIBRARY)
@@ -149,42 +123,48 @@ def import_int_mm(importer: Importer, a: Operand, b: Operand) -> Value:
 # Quantised, and back
 
 
-@operator("fake_quantize_per_tensor_affine")
-def import_fake(
-    importer: Importer, x: Operand, scale: Operand, zero: Operand, least: int, greatest: int
-) -> Value:
-    kind = _narrow(least, greatest)
-    made = import_quantize(importer, x, scale, zero, least, greatest, kind)
-    return import_dequantize(importer, made, scale, zero, least, greatest, kind)
-
-
 @operator("fake_quantize_per_channel_affine")
-def import_fake_channels(
-    importer: Importer, x: Operand, scale: Operand, zero: Operand, axis: int, least: int, greatest: int
+def fake(
+    importer: Importer,
+    x: Operand,
+    scale: Operand,
+    zero: Operand,
+    axis: int | None,
+    least: int,
+    greatest: int,
 ) -> Value:
-    kind = _narrow(least, greatest)
-    made = import_quantize_channels(importer, x, scale, zero, axis, least, greatest, kind)
-    return import_dequantize_channels(importer, made, scale, zero, axis, least, greatest, kind)
+    """Without an axis, all by one scale."""
+    made = quantised(importer, x, scale, zero, axis, least, greatest, _narrow(least, greatest))
+    if axis is None:
+        return import_dequantize(importer, made, scale, zero, least, greatest)
+    return import_dequantize_channels(importer, made, scale, zero, axis)
+
+
+@operator("fake_quantize_per_tensor_affine")
+def import_fake(importer: Importer, x: Operand, scale: Operand, zero: Operand, *ends: int) -> Value:
+    return fake(importer, x, scale, zero, None, *ends)
+
+
+def _no_mask(importer: Importer) -> UnsupportedError:
+    return importer.missing("where it cuts off", "use its first result")
 
 
 @operator("fake_quantize_per_tensor_affine_cachemask")
 def import_fake_and_mask(importer: Importer, *given: Any) -> list[Any]:
-    return [import_fake(importer, *given), importer.missing("where it cuts off", "use its first result")]
+    return [import_fake(importer, *given), _no_mask(importer)]
 
 
 @operator("fake_quantize_per_channel_affine_cachemask")
 def import_fake_channels_and_mask(importer: Importer, *given: Any) -> list[Any]:
-    mask = importer.missing("where it cuts off", "use its first result")
-    return [import_fake_channels(importer, *given), mask]
+    return [fake(importer, *given), _no_mask(importer)]
 
 
 @operator("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams")
 def import_fake_if_enabled(
     importer: Importer, x: Operand, scale: Operand, zero: Operand, enabled: Operand, *ends: int
 ) -> list[Any]:
-    mask = importer.missing("where it cuts off", "use its first result")
     made = import_fake(importer, x, scale, zero, *ends) if _is_on(enabled) else importer.value(x)
-    return [made, mask]
+    return [made, _no_mask(importer)]
 
 
 @operator("_fused_moving_avg_obs_fq_helper_functional", "_fused_moving_avg_obs_fq_helper")
@@ -210,12 +190,9 @@ def import_observed(
             "observes ranges, and changes buffers", "call model.apply(torch.ao.quantization.disable_observer)"
         )
     made: Operand = x
-    if _is_on(quantises) and by_row:
-        made = import_fake_channels(importer, x, scale, zero, axis, least, greatest)
-    elif _is_on(quantises):
-        made = import_fake(importer, x, scale, zero, least, greatest)
-    mask = importer.missing("where it cuts off", "use its first result")
-    return [made, mask, lowest, highest, scale, zero]
+    if _is_on(quantises):
+        made = fake(importer, x, scale, zero, axis if by_row else None, least, greatest)
+    return [made, _no_mask(importer), lowest, highest, scale, zero]
 
 
 def _is_on(flag: Operand) -> bool:

@@ -23,6 +23,7 @@ from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
+from samhw.importers.core import InputSource, constants_of
 from samhw.lang import Program
 from samhw.tensors import Format, Tensor
 
@@ -83,6 +84,8 @@ class _Imported(Protocol):
     def scopes(self) -> Mapping[str, str]: ...
     @property
     def fixed(self) -> Mapping[str, object]: ...
+    @property
+    def inputs(self) -> Mapping[str, InputSource]: ...
     def takes(self, arguments: Any, /) -> bool: ...
     def tensors(self, arguments: Any, /) -> dict[str, Tensor]: ...
 
@@ -194,7 +197,14 @@ class ImportedDesign(Generic[Given, Found]):
         chosen, program = self._choices, imported.program
         schedule = in_modules(chosen.schedule, program, imported.scopes)
         schedule.apply(program)
-        return RunnableDesign(program, schedule, value=chosen.value, arch=chosen.arch, scopes=imported.scopes)
+        return RunnableDesign(
+            program,
+            schedule,
+            value=chosen.value,
+            arch=chosen.arch,
+            scopes=imported.scopes,
+            constants=constants_of(imported.inputs),
+        )
 
     def __repr__(self) -> str:
         fixed = f", fixed for {', '.join(self.fixed)}" if self.fixed else ""

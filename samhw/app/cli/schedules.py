@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from samhw.app.checking.advice import zeros_note
 from samhw.app.cli.numbers import split_words
 from samhw.choices.choice import AUTO, Choice
 from samhw.choices.schedule import CHOICES, Schedule, with_words
@@ -24,6 +25,7 @@ __all__ = [
     "comparing_options",
     "growing_options",
     "note_brackets",
+    "note_zeros",
     "print_choice",
     "read_choices",
     "room_for",
@@ -153,6 +155,12 @@ def print_choice(compiled: Compiled) -> None:
     """What `--schedule auto` has chosen, a line each."""
     for line in compiled.why:
         click.echo(f"  chosen     {line}")
+
+
+def note_zeros(job: Job, compiled: Compiled) -> None:
+    """A line on stderr where inputs of many zeros are stored dense, and need not be."""
+    if job.data is not None and (note := zeros_note(job, compiled, as_option=True)):
+        click.echo(f"samhw: note: {note}.", err=True)
 
 
 def note_brackets(job: Job, compiled: Compiled) -> None:

@@ -1,4 +1,4 @@
-"""Inputs of many zeros: where these are, what `--schedule auto` makes of them, and what a run says of them."""
+"""Inputs of many zeros: where these are, what `--schedule auto` makes of them, and what a run says."""
 
 import json
 from dataclasses import replace

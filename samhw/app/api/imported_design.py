@@ -23,7 +23,6 @@ from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
-from samhw.importers.core import InputSource, constants_of
 from samhw.lang import Program
 from samhw.tensors import Format, Tensor
 
@@ -85,7 +84,7 @@ class _Imported(Protocol):
     @property
     def fixed(self) -> Mapping[str, object]: ...
     @property
-    def inputs(self) -> Mapping[str, InputSource]: ...
+    def constants(self) -> frozenset[str]: ...
     def takes(self, arguments: Any, /) -> bool: ...
     def tensors(self, arguments: Any, /) -> dict[str, Tensor]: ...
 
@@ -203,7 +202,7 @@ class ImportedDesign(Generic[Given, Found]):
             value=chosen.value,
             arch=chosen.arch,
             scopes=imported.scopes,
-            constants=constants_of(imported.inputs),
+            constants=imported.constants,
         )
 
     def __repr__(self) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload
-from samhw.choices.formats.candidates import sparse_formats
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.compiler import Compiled, Lowerings, area_of
 from samhw.compiler.pipeline import candidates, compile_job
@@ -18,7 +17,7 @@ from samhw.compiler.search.tried import Start, candidates_of, expected_cycles
 from samhw.errors import InputError
 from samhw.graph import OffChipMemory
 from samhw.targets.backends import MODEL, run
-from samhw.tensors import Zeros
+from samhw.tensors import Format, Zeros
 
 __all__ = ["Advice", "Advised", "advise", "zeros_note"]
 
@@ -128,7 +127,9 @@ def zeros_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None:
     """
     if job.schedule.is_open:
         return None
-    formats = sparse_formats(job, job.schedule, job.schedule)
+    known = candidates_of("formats")
+    assert known is not None
+    formats: dict[str, Format] = known.sparse_formats(job, job.schedule, job.schedule)
     if not formats:
         return None
     texts = {name: str(fmt) for name, fmt in formats.items()}

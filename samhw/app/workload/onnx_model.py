@@ -23,7 +23,6 @@ from samhw.app.workload.workload import DEFAULT, JUDGES, Workload
 from samhw.compiler import asked_type
 from samhw.errors import InputError, RunError
 from samhw.graph.numerics import ValueType
-from samhw.importers.core import constants_of
 from samhw.importers.onnx import (
     Array,
     ImportedModel,
@@ -69,9 +68,8 @@ def make_onnx_workload(
     judges = {by: partial(asked, by) for by in JUDGES}
     notes = (*found.notes, *imported.notes)
     own = judges[JUDGES[0]]
-    constants = constants_of(imported.inputs)
     return Workload(
-        found.name, program, tensors, own, imported.scopes, notes, judges=judges, constants=constants
+        found.name, program, tensors, own, imported.scopes, notes, judges=judges, constants=imported.constants
     )
 
 

@@ -20,7 +20,6 @@ from samhw.app.workload.agreement import (
 from samhw.app.workload.exact_integers import ExactIntegers, doubled, is_quantised, says_type
 from samhw.app.workload.workload import Workload
 from samhw.errors import InputError, RunError
-from samhw.importers.core import constants_of
 from samhw.importers.torch import ImportedModule, import_module
 from samhw.importers.torch.export import without_fast_path
 from samhw.importers.torch.state import restored
@@ -57,8 +56,7 @@ def make_module_workload(spec: str, example: Example, given: object) -> Workload
         with example.script.around():
             return check_program(module, imported, arguments, tensors)
 
-    constants = constants_of(imported.inputs)
-    return Workload("example", program, tensors, oracle, imported.scopes, constants=constants)
+    return Workload("example", program, tensors, oracle, imported.scopes, constants=imported.constants)
 
 
 def _said(given: object) -> str:

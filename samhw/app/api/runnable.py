@@ -27,7 +27,7 @@ from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of,
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled, asked_text, estimate_compiled, with_memory
+from samhw.compiler import Compiled, asked_text, estimate_compiled, types_text, with_memory
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import explore
@@ -266,7 +266,7 @@ class RunnableDesign:
                 break
             measured = measure(workload, one.schedule, value=value, arch=self.arch, memory=held)
             trials.append(Trial(one, measured.cycles, measured.checked))
-        tuned = Tuned(workload.name, tuple(trials), len(found), objective)
+        tuned = Tuned(workload.name, tuple(trials), len(found), objective, types_text(workload.types))
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
         self._compiled, self._capacity = None, Capacity()
         return tuned

@@ -12,7 +12,7 @@ import samhw
 from samhw.app.workload import SYNTHETIC
 from samhw.choices.place import CHIP
 from samhw.choices.schedule import CHOICES, Schedule
-from samhw.compiler import AUTO, asked_text, asked_type
+from samhw.compiler import AUTO, asked_text, asked_type, asked_types
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory, load_memory
 from samhw.graph.numerics import ValueType
@@ -24,7 +24,7 @@ __all__ = ["COLUMNS", "Configuration", "version_digest"]
 
 _CHOSEN = tuple(column for one in CHOICES for column in one.columns(getattr(Schedule(), one.name)))
 
-COLUMNS = ("program", "data", "value", *_CHOSEN, "depth", "memory")
+COLUMNS = ("program", "data", "value", "types", *_CHOSEN, "depth", "memory")
 """What every configuration has a value of, in the words of the command line."""
 
 Setting = int | float | str
@@ -56,11 +56,14 @@ class Configuration:
     """What holds the tensors: `chip`, or what `--memory` takes."""
     settings: tuple[tuple[str, Setting], ...] = ()
     """Fields of `Arch` that differ from the default: `slack`, or `alu.f32.mul` for an entry of a table."""
+    types: str = ""
+    """Of single tensors, as --types has them."""
 
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 1:
             raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
         self.off_chip_memory()
+        self.kinds()
         _known_program(self.program)
         self.arch()
 
@@ -70,6 +73,10 @@ class Configuration:
         for name, value in self.settings:
             _set(data, name, value)
         return Arch.from_json(data)
+
+    def kinds(self) -> dict[str, ValueType]:
+        """The types of single tensors."""
+        return asked_types(self.types)
 
     def off_chip_memory(self) -> OffChipMemory | None:
         """What holds the tensors that lie off chip, if any do."""

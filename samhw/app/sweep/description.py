@@ -13,8 +13,11 @@ from samhw.files import read_toml
 
 __all__ = ["AXES", "product", "read_description"]
 
-_CONFIGURED = ("program", "data", "value", "depth", "memory")
+_CONFIGURED = ("program", "data", "value", "types", "depth", "memory")
 """The axes that are fields of a configuration by themselves."""
+
+NONE = "none"
+"""The types of a program that keeps its own."""
 
 AXES = (*_CONFIGURED, "schedule", *(one.name for one in CHOICES))
 """Beside these each setting of `Arch` is one. `schedule` is a file, which the choices override; a choice that
@@ -51,6 +54,8 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
         others = {name: value for name, value in picked.items() if name in _CONFIGURED}
         if "value" in others:
             others["value"] = asked_type(others["value"])
+        if others.get("types") == NONE:
+            del others["types"]
         yield Configuration(**others, schedule=schedule, settings=tuple(numbers.items()))
 
 

@@ -165,6 +165,11 @@ class Workload:
         programs."""
         return replace(self, program=with_types(self.program, types)) if types else self
 
+    @property
+    def types(self) -> dict[str, ValueType]:
+        """The types that tensors of the program have of their own."""
+        return {name: decl.value for name, decl in self.program.tensors.items() if decl.value is not None}
+
     def in_types(self, value: ValueType) -> "Workload":
         """The same with the program's types written out, where it has several; `value` is the type of what
         has none of its own."""

@@ -1,14 +1,23 @@
-"""Choices that hold something for each of several names: a text or a number."""
+"""Choices that hold something for each of several names: a text or a number; or lists of names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from samhw.choices.choice import Choice, check_table, check_whole, read_entries
+from samhw.choices.choice import (
+    Choice,
+    check_names,
+    check_one_of,
+    check_table,
+    check_whole,
+    is_list,
+    read_entries,
+)
 from samhw.errors import InputError, shown
+from samhw.lang import Program, Region
 from samhw.lang.splits import rule_file
 
-__all__ = ["CountsByName", "Numbers", "Rules", "Texts", "counts_text"]
+__all__ = ["CountsByName", "Numbers", "RegionLists", "Rules", "Texts", "counts_text"]
 
 
 class Texts(Choice[dict[str, str]]):
@@ -114,3 +123,41 @@ class Numbers(Choice[int]):
 
     def read(self, word: str) -> Any:
         return int(word) if word.isdecimal() and len(word) < 20 else word
+
+
+class RegionLists(Choice[str | tuple[tuple[str, ...], ...]]):
+    """Lists of regions, each named by one of its results; or a word for all regions."""
+
+    metavar = "WHICH"
+    known: ClassVar[tuple[str, ...]]
+    """The words that there are."""
+
+    def check(self, value: Any) -> str | tuple[tuple[str, ...], ...]:
+        if isinstance(value, str):
+            check_one_of(self.name, value, self.known)
+            return value
+        if not is_list(value):
+            raise InputError(
+                f"'{self.name}' is {shown(value)}; give one of {', '.join(self.known)}, or lists of results."
+            )
+        lists = tuple(check_names(self.name, names) for names in value)
+        if any(len(names) < 2 for names in lists):
+            raise InputError(f"A list of '{self.name}' names {shown(min(lists, key=len))}; give two or more.")
+        return lists
+
+    def read(self, word: str) -> str | list[list[str]]:
+        """One word for all regions, or `Q+K+V,T1+T2`."""
+        if word in self.known or "+" not in word:
+            return word
+        return [[name.strip() for name in names.split("+")] for names in word.split(",")]
+
+    def word(self, value: str | Sequence[Sequence[str]]) -> str:
+        return value if isinstance(value, str) else ",".join("+".join(names) for names in value)
+
+    def apply(self, program: Program, value: str | tuple[tuple[str, ...], ...], *, is_open: bool) -> Program:
+        if not isinstance(value, str) and not is_open:
+            program.check_computed(self.name, [name for names in value for name in names])
+        return program
+
+    def matters(self, regions: Sequence[Region]) -> bool:
+        return len(regions) > 1

@@ -23,7 +23,7 @@ def _more(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
     if schedule.parallel == ALL or any(region.repeat for region in compiled.regions):
         return
     yield replace(schedule, parallel=ALL)
-    lists = () if isinstance(schedule.parallel, str) else schedule.parallel
+    lists = () if isinstance(schedule.parallel, str) else tuple(map(tuple, schedule.parallel))
     together = {name: names for names in lists for name in names}
     alike: dict[object, list[tuple[float, tuple[str, ...], tuple[str, ...]]]] = defaultdict(list)
     for level in _levels(compiled):

@@ -1,6 +1,6 @@
 """Parallel: which regions that need nothing of each other run side by side."""
 
-from samhw.choices.tables import RegionLists
+from samhw.choices.choice import RegionLists
 
 __all__ = ["ALL", "CHOICE", "NONE"]
 

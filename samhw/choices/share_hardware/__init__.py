@@ -1,7 +1,6 @@
 """Shared hardware: which regions run on one fabric."""
 
-from samhw.choices.choice import AUTO
-from samhw.choices.tables import RegionLists
+from samhw.choices.choice import AUTO, RegionLists
 
 __all__ = ["ALL", "CHOICE", "NONE"]
 

@@ -20,12 +20,12 @@ from samhw.graph import (
     memory_name,
     validate_design,
 )
-from samhw.graph.sequence import check_steps, total_of
+from samhw.graph.sequence import check_steps, in_turn, total_of
 from samhw.graph.spec import StoredArray
 from samhw.sim.engine import UNLIMITED
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import Result, joined_results
-from samhw.sim.simulate import WHOLE, InterruptedRunError, simulate
+from samhw.sim.simulate import WHOLE, Body, InterruptedRunError, simulate_beside
 from samhw.sim.stores import zeros
 
 __all__ = ["SimulatedRegion", "joined", "simulate_regions", "simulated_regions", "total_cycles"]
@@ -61,41 +61,23 @@ def simulated_regions(
     there are several regions, the error of a run says which one it comes from.
     """
     validate_design(design)
-    if memory is not None and design.is_parallel:
-        raise InputError(
-            f"Regions of {design.name} run side by side, and a memory off the chip serves regions that run "
-            "one after another; leave out the memory or the parallel steps."
-        )
     channels = _traced_channels(design, trace)
     system = None if memory is None else MemorySystem(design, arch, memory)
+    if system is not None:
+        system.layout.check_bodies(design)
     check_steps(design.sequence, extents)
     available = dict(memories)
     steps = {name: zeros(design.memory[name]) for name in _written_in_steps(design)}
 
-    def simulated(number: int, at: Mapping[str, int], start: int) -> SimulatedRegion:
+    def body(number: int, at: Mapping[str, int], traced: bool) -> Body:
         region = design.regions[number]
         inputs = [m.name for m in region.memories if m.role is MemoryRole.INPUT]
         words = {name: (available if name in available else steps)[name] for name in inputs}
-        begin, end = _left(window[0], start), _left(window[1], start)
-        try:
-            result = simulate(
-                region,
-                arch,
-                words,
-                extents,
-                memory=system,
-                # Where all of the window has passed, nobody needs to see tokens.
-                trace=channels[number] if end else False,
-                window=(begin, end),
-                limit=_left(limit, start),
-                steps=at,
-                kept={name: array for name, array in steps.items() if name not in inputs},
-                **options,
-            )
-        except RunError as error:
-            if len(design.runs) > 1 and not isinstance(error, InterruptedRunError):
-                error.within(f"Region {region.name}")
-            raise
+        kept = {name: array for name, array in steps.items() if name not in inputs}
+        # Where all of the window has passed, nobody needs to see tokens.
+        return Body(region, words, channels[number] if traced else False, at, kept)
+
+    def finished(body: Body, result: Result) -> SimulatedRegion:
         # Of what is written step by step all that has been.
         whole = {
             name: steps[name][: max(len(new), len(available.get(name, ())))]
@@ -104,9 +86,29 @@ def simulated_regions(
         }
         result = replace(result, memories={**result.memories, **whole})
         available.update(result.memories)
-        return SimulatedRegion(region, words, result)
+        return SimulatedRegion(body.graph, dict(body.memories), result)
 
-    yield from _in_time(design.sequence, extents, simulated)
+    def simulated(numbers: Sequence[int], at: Mapping[str, int], start: int) -> list[SimulatedRegion]:
+        begin, end = _left(window[0], start), _left(window[1], start)
+        bodies = [body(number, at, end > 0) for number in numbers]
+        try:
+            results = simulate_beside(
+                bodies,
+                arch,
+                extents,
+                memory=system,
+                window=(begin, end),
+                limit=_left(limit, start),
+                **options,
+            )
+        except RunError as error:
+            if len(design.runs) > 1 and len(bodies) == 1 and not isinstance(error, InterruptedRunError):
+                error.within(f"Region {bodies[0].graph.name}")
+            raise
+        return [finished(own, result) for own, result in zip(bodies, results, strict=True)]
+
+    fabric = {number: place for place, group in enumerate(design.groups) for number in group}
+    yield from _in_time(design.sequence, extents, simulated, None if system is None else fabric.__getitem__)
     if system is not None:
         system.write_log()
 
@@ -114,32 +116,40 @@ def simulated_regions(
 def _in_time(
     steps: Steps,
     extents: Mapping[str, int],
-    simulated: Callable[[int, Mapping[str, int], int], SimulatedRegion],
+    simulated: Callable[[Sequence[int], Mapping[str, int], int], list[SimulatedRegion]],
+    meeting: Callable[[int], int] | None,
     at: Mapping[str, int] | None = None,
     cycle: int = 0,
 ) -> Generator[SimulatedRegion, None, int]:
-    """The runs of regions that steps make, which begin in a cycle; gives the one in which they end. Bodies
-    side by side do not wait for each other, so each is run by itself.
+    """The runs of regions that steps make, which begin in a cycle; gives the one in which they end.
 
     Args:
-        simulated: runs a region, at these values of the indices of repeats, from a cycle on.
+        simulated: runs regions side by side, at these values of the indices of repeats, from a cycle on.
+        meeting: bodies side by side meet at a memory: each is a region, and this gives the number of its
+            fabric. Without a memory they do not wait for each other, and each is run by itself.
     """
     at = at or {}
     for place, step in enumerate(steps):
         begin = cycle + bool(place)
         match step:
             case Run(region):
-                yield (run := simulated(region, at, begin))
+                (run,) = simulated([region], at, begin)
+                yield run
                 cycle = begin + run.result.cycles
             case Repeat(index, extent, body):
                 for value in range(extents[extent]):
-                    cycle = yield from _in_time(body, extents, simulated, {**at, index: value}, begin)
+                    inside = {**at, index: value}
+                    cycle = yield from _in_time(body, extents, simulated, meeting, inside, begin)
                     begin = cycle + 1
-            case Parallel(bodies):
+            case Parallel(bodies) if meeting is None:
                 ends = []
                 for own in bodies:
-                    ends.append((yield from _in_time(own, extents, simulated, at, begin)))
+                    ends.append((yield from _in_time(own, extents, simulated, meeting, at, begin)))
                 cycle = max(ends)
+            case Parallel():
+                runs = simulated(sorted(in_turn((step,)), key=meeting), at, begin)
+                yield from runs
+                cycle = begin + max(run.result.cycles for run in runs)
     return cycle
 
 

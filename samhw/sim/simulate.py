@@ -263,12 +263,12 @@ def simulate_beside(
     Raises:
         Each error of `simulate`; of several graphs, it names its own as a region.
     """
-    for run in runs:
-        validate(run.graph)
+    for given in runs:
+        validate(given.graph)
     if memory is not None:
         memory.begin()
     arbiter = None if memory is None else Arbiter(memory)
-    running = [_started(run, arch, extents, arbiter, window, check) for run in runs]
+    running = [_started(given, arch, extents, arbiter, window, check) for given in runs]
     for name, pattern in (stalls or {}).items():
         _stall(running, name, pattern)
     whole = Machine([worker for run in running for worker in run.machine.workers], {}, arbiter)

@@ -93,7 +93,7 @@ class Schedule:
     place: Mapping[str, str] = field(default_factory=dict, hash=False)
     on_chip: str = AUTO
     share_hardware: str | Sequence[Sequence[str]] = AUTO
-    parallel: str = "none"
+    parallel: str | Sequence[Sequence[str]] = "none"
 
     def __post_init__(self) -> None:
         for one in CHOICES:

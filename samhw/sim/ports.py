@@ -63,12 +63,12 @@ class Arbiter:
 class NodePorts:
     """The ports of a graph's nodes, which are put into a machine as its nodes are built."""
 
-    def __init__(self, graph: Graph, system: MemorySystem):
-        self.arbiter = Arbiter(system)
-        self._system = system
+    def __init__(self, graph: Graph, arbiter: Arbiter):
+        self._arbiter = arbiter
+        self._system = system = arbiter.system
         ports = system.layout.ports_of(graph)
         self._ports = {(port.node, port.array.memory, port.word): port for port in ports}
-        self._numbers = {port: number for number, port in enumerate(ports)}
+        self._numbers = {port: number for number, port in enumerate(ports, len(arbiter.accesses))}
         self._accesses: dict[int, LineAccess] = {}
 
     def changed(self, node: str, actor: Actor) -> Actor:
@@ -98,10 +98,11 @@ class NodePorts:
             workers.append(self._write_port(worker, n, port))
         return workers, sources
 
-    def finish(self) -> Arbiter:
-        """The arbiter of all ports."""
-        self.arbiter.accesses = [self._accesses[number] for number in sorted(self._accesses)]
-        return self.arbiter
+    def finish(self) -> list[LineAccess]:
+        """What all ports ask, which the arbiter then serves."""
+        found = [self._accesses[number] for number in sorted(self._accesses)]
+        self._arbiter.accesses += found
+        return found
 
     def _reads(self, node: str, actor: Actor) -> list[tuple[Read, OffChipPort]]:
         """What an actor of a node reads off chip. An output that feeds nothing reads nothing."""

@@ -52,7 +52,8 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Design, Endpoint, Graph, Memory, MemoryRole, Run, make
 from samhw.graph.address_map import AddressMap
 from samhw.graph.numerics import ALL_OPERATIONS, REDUCTIONS, ValueType, value_type
-from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
+from samhw.graph.off_chip import OffChipLayout, OffChipPort
+from samhw.graph.off_chip_numbers import Ports
 from samhw.graph.spec import StoredArray
 from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.actor import component

@@ -22,7 +22,8 @@ from samhw.cost.components import (
 )
 from samhw.graph import LUT_PLACES, Arch, Design, Endpoint, Graph, Memory, Node, block_rams
 from samhw.graph.fabrics import immediates_of
-from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
+from samhw.graph.off_chip import OffChipLayout, OffChipPort
+from samhw.graph.off_chip_numbers import Ports
 from samhw.graph.pools import pools_of
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 

@@ -32,10 +32,8 @@ from samhw.graph.off_chip import (
     PlacedArray,
     Placement,
     PortDelays,
-    Ports,
     chip_bytes,
     held_on_chip,
-    other_ports,
     spread,
 )
 from samhw.graph.off_chip_memory import (
@@ -50,6 +48,7 @@ from samhw.graph.off_chip_memory import (
     port_latency,
     with_ports,
 )
+from samhw.graph.off_chip_numbers import Ports, other_ports
 from samhw.graph.patterns import may_be_empty
 from samhw.graph.sequence import Parallel, Repeat, Run, Step, Steps, runs_of, sequence_of
 from samhw.graph.spec import Arch, Payload, Port, Stream, StreamKind

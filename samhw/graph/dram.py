@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from samhw.errors import InputError, shown
-from samhw.graph.off_chip import Ports, other_ports
+from samhw.graph.off_chip_numbers import Ports, other_ports
 
 __all__ = ["DDR4", "DRAM_PRESETS", "HBM2", "Dram"]
 

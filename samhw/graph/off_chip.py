@@ -3,15 +3,13 @@ the nodes of a region have, and the numbers of a port."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from samhw.errors import InputError, shown
+from samhw.errors import InputError
 from samhw.graph.design import Design
 from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip_numbers import Ports, SdramChip
 from samhw.graph.sequence import Parallel, Run, walk
 from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each, StoredArray
@@ -23,72 +21,10 @@ __all__ = [
     "PlacedArray",
     "Placement",
     "PortDelays",
-    "Ports",
     "chip_bytes",
     "held_on_chip",
-    "other_ports",
     "spread",
 ]
-
-MOST = 1 << 16
-"""The greatest number of a port."""
-
-
-@dataclass(frozen=True)
-class Ports:
-    """The numbers of ports and masters.
-
-    Raises:
-        InputError: for numbers that docs/memory.md gives no meaning.
-    """
-
-    line: int = 64
-    """Bytes of a line, which is a burst."""
-    beat: int = 16
-    """Bytes that the bus moves in a cycle."""
-    lines: int = 16
-    """Lines that a port has storage for."""
-    ahead: int = 1
-    """Lines that a read port asks for ahead."""
-    queue: int = 64
-    """Beats that may wait in a read port."""
-    masters: int = 1
-    """Masters, each with a memory of its own."""
-    offer: int = 4
-    """Cycles from a request until it is offered."""
-    answer: int = 2
-    """Cycles from an answer until it serves."""
-
-    def __post_init__(self) -> None:
-        for name in (number.name for number in fields(self)):
-            value = getattr(self, name)
-            least = 0 if name == "ahead" else 1
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-                what = f"a whole number from {least} on"
-                raise InputError(f"Ports.{name} is {shown(value)}; give {what}.")
-            object.__setattr__(self, name, int(value))
-        for name, text, good in (
-            ("line", "a power of two, from beat to 4096", _is_power(self.line) and self.line <= 4096),
-            ("beat", "a power of two, from 4 to 128", _is_power(self.beat) and 4 <= self.beat <= 128),
-            ("line", "1 to 256 beats", 1 <= self.line // self.beat <= 256),
-            ("lines", f"a power of two, at most {MOST:,}", _is_power(self.lines) and self.lines <= MOST),
-            ("lines", f"at least ahead + 2 = {self.ahead + 2}", self.lines >= self.ahead + 2),
-            ("queue", f"a power of two, at most {MOST:,}", _is_power(self.queue) and self.queue <= MOST),
-            ("masters", "a power of two, at most 64", _is_power(self.masters) and self.masters <= 64),
-            ("offer", f"at most {MOST:,}", self.offer <= MOST),
-            ("answer", f"at most {MOST:,}", self.answer <= MOST),
-        ):
-            if not good:
-                raise InputError(f"Ports.{name} is {getattr(self, name)}; give {text}.")
-
-    @property
-    def beats(self) -> int:
-        """The beats of a line."""
-        return self.line // self.beat
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object, whose items are the arguments of this class."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -447,15 +383,3 @@ def _placed(design: Design, memory: Memory, bits: int, master: int, base: int, p
 def _power(number: int) -> int:
     """The least power of two that is not less."""
     return 1 << (number - 1).bit_length()
-
-
-def _is_power(number: int) -> bool:
-    return number & (number - 1) == 0
-
-
-def other_ports(ports: Ports, numbers: Mapping[str, Any]) -> Ports:
-    """These ports with some other numbers; raises `InputError` for one that ports do not have."""
-    known = [number.name for number in fields(Ports)]
-    if unknown := [name for name in numbers if name not in known]:
-        raise InputError(f"Ports have no number {shown(unknown[0])}; they have {', '.join(known)}.")
-    return replace(ports, **numbers)

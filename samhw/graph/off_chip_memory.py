@@ -11,8 +11,8 @@ from samhw.errors import InputError
 from samhw.files import check_readable
 from samhw.graph.design import Design
 from samhw.graph.dram import DRAM_PRESETS, Dram
-from samhw.graph.off_chip import OffChipLayout, Ports
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip import OffChipLayout
+from samhw.graph.off_chip_numbers import Ports, SdramChip
 from samhw.graph.spec import Arch
 
 __all__ = [

@@ -144,7 +144,7 @@ class Progress(NamedTuple):
     seconds: float
     """Since the start."""
     share: float | None = None
-    """About how much is done, from 0 to 1 (`samhw.sim.completion`); None where nothing tells."""
+    """About how much is done, from 0 to 1; None where nothing tells."""
     graph: str = ""
     """The name of what runs: of several regions, that of one."""
 

@@ -12,7 +12,7 @@ from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.graph import Ports, RecordedMemory, SdramMemory
 from samhw.graph.off_chip_memory import read_log
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip_numbers import SdramChip
 from samhw.targets.backends import MODEL, RTL, run
 
 pytest.importorskip("litedram")

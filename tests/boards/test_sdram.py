@@ -12,7 +12,7 @@ from samhw.app.checking import check
 from samhw.app.workload import bind_program
 from samhw.errors import InputError, RunError
 from samhw.graph import AddressMap, ConstantMemory, RecordedMemory, SdramMemory
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip_numbers import SdramChip
 from samhw.targets.backends import find_backend, run
 from samhw.targets.boards.board import find_board
 from samhw.targets.building.boards import BoardDesign

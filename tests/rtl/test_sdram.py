@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from amaranth.sim import Simulator
 
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip_numbers import SdramChip
 from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.host_port import FarSignature, HostPort, Response
 from samhw.rtl.sdram.native import HostWords, LineBursts, NativeSignature

@@ -12,7 +12,7 @@ from amaranth.utils import ceil_log2, exact_log2
 
 from samhw.errors import InputError
 from samhw.graph.off_chip import OffChipLayout, OffChipPort, PlacedArray
-from samhw.graph.off_chip import Ports as PortNumbers
+from samhw.graph.off_chip_numbers import Ports as PortNumbers
 from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.logic import all_of, any_of

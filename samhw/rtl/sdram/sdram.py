@@ -23,7 +23,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip_numbers import SdramChip
 from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.host_port import FarSignature
 from samhw.rtl.sdram.native import HostWords, LineBursts, NativeSignature

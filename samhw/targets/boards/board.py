@@ -28,7 +28,7 @@ from amaranth.lib.cdc import ResetSynchronizer
 
 from samhw.cost import Device
 from samhw.errors import InputError
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip_numbers import SdramChip
 from samhw.rtl import Top
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.rtl.link import LinkMaster, bit_period

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from samhw.graph.off_chip_memory import OffChipMemory, log_head
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip_numbers import SdramChip
 from samhw.targets.boards import SDRAM_MODEL
 from samhw.targets.building.boards.netlist import TOP, BoardDesign
 from samhw.targets.building.build_cache import BuiltProgram

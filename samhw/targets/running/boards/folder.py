@@ -15,7 +15,7 @@ from samhw.errors import RunError
 from samhw.graph import AddressMap, Arch, Design, OffChipLayout, Ports, loads
 from samhw.graph.address_map import Register, Status
 from samhw.graph.numerics import Words
-from samhw.graph.sdram import SdramChip
+from samhw.graph.off_chip_numbers import SdramChip
 from samhw.targets.boards.board import Board, read_board
 from samhw.targets.building.boards.bitstream import loading_command, make_bitstream
 from samhw.targets.building.boards.netlist import BoardDesign

@@ -13,16 +13,7 @@ from samhw.compiler.scope import Lowerings
 from samhw.cost import BASE, AreaEstimate, DesignEstimate, Results, estimate_area, estimate_graph
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
-from samhw.graph import (
-    Arch,
-    Design,
-    OffChipLayout,
-    OffChipMemory,
-    Steps,
-    TensorBinding,
-    runs_of,
-    sequence_of,
-)
+from samhw.graph import Arch, Design, OffChipLayout, OffChipMemory, Steps, TensorBinding, runs_of, sequence_of
 from samhw.graph.numerics import ValueType
 from samhw.graph.sequence import total_of
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond

@@ -33,15 +33,7 @@ from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, Memory
 from samhw.hls.region_builder import SPREAD
 from samhw.names import identifiers
 
-__all__ = [
-    "Options",
-    "axi_ports",
-    "check",
-    "emit",
-    "kernel_context",
-    "simulated",
-    "vectors",
-]
+__all__ = ["Options", "axi_ports", "check", "emit", "kernel_context", "simulated", "vectors"]
 
 # What synthesis asks of the emitted program, checked on its streams and on its text.
 

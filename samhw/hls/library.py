@@ -13,12 +13,7 @@ from samhw.hls.off_chip import BURST, LATENCY, OUTSTANDING
 from samhw.hls.program import HlsProgram
 from samhw.primitives import role
 
-__all__ = [
-    "header_template",
-    "library",
-    "operation_headers",
-    "render",
-]
+__all__ = ["header_template", "library", "operation_headers", "render"]
 
 if TYPE_CHECKING:
     import jinja2

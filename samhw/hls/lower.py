@@ -12,12 +12,7 @@ from samhw.hls.processes import lower_node
 from samhw.hls.program import HlsProgram, HlsRegion
 from samhw.hls.region_builder import RegionBuilder
 
-__all__ = [
-    "arguments_by",
-    "check_sequence",
-    "functions_of",
-    "lower",
-]
+__all__ = ["arguments_by", "check_sequence", "functions_of", "lower"]
 
 
 # Which regions of a fabric call one function: those that differ in arguments alone.

@@ -19,10 +19,7 @@ from samhw.hls.overlay import buffers_of, kernel_of, overlay
 from samhw.hls.program import HlsRegion
 from samhw.names import identifiers
 
-__all__ = [
-    "emit_order",
-    "emit_together",
-]
+__all__ = ["emit_order", "emit_together"]
 
 
 def emit_order(design: Design, arch: Arch, options: Options) -> dict[str, str]:

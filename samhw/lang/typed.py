@@ -28,17 +28,7 @@ from samhw.lang.statement import COORDINATES, RANKINGS, Region, Statement
 from samhw.lang.traverse import walk
 from samhw.names import Names, plain
 
-__all__ = [
-    "REAL",
-    "Kind",
-    "common",
-    "holds",
-    "kind_of",
-    "named_types",
-    "typed",
-    "types_of",
-    "with_types",
-]
+__all__ = ["REAL", "Kind", "common", "holds", "kind_of", "named_types", "typed", "types_of", "with_types"]
 
 Kind: TypeAlias = ValueType
 

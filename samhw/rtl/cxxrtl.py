@@ -8,11 +8,7 @@ from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.interpreter import no_collection
 from samhw.rtl.top import Top
 
-__all__ = [
-    "cxxrtl",
-    "find_yosys",
-    "runtime",
-]
+__all__ = ["cxxrtl", "find_yosys", "runtime"]
 
 _OLDEST = (0, 40)
 """The oldest version that Amaranth takes."""

@@ -23,12 +23,7 @@ from samhw.targets.backends import run as simulate
 from samhw.tensors import Tensor
 from samhw.words import html_frame, html_line, html_scroll, html_section, html_table, html_text
 
-__all__ = [
-    "DesignResult",
-    "Drawing",
-    "PageView",
-    "Tables",
-]
+__all__ = ["DesignResult", "Drawing", "PageView", "Tables"]
 
 
 # What notebooks show of a design or a run, at the size of a cell, and its graphs.

@@ -10,16 +10,7 @@ from rich.console import Console
 from samhw.app.cli.printed import print_json, print_table
 from samhw.app.report.grids import device_grid, shown_areas
 from samhw.compiler import Compiled, area_of, estimate_compiled
-from samhw.cost import (
-    FITS,
-    AreaEstimate,
-    Budget,
-    DesignEstimate,
-    Device,
-    RegionArea,
-    RegionEstimate,
-    Use,
-)
+from samhw.cost import FITS, AreaEstimate, Budget, DesignEstimate, Device, RegionArea, RegionEstimate, Use
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 

@@ -25,14 +25,7 @@ from samhw.app.sweep.workers import TaskKind
 from samhw.errors import InputError
 from samhw.files import write_text
 
-__all__ = [
-    "Measured",
-    "chosen_figures",
-    "file_name",
-    "run_figures",
-    "summary",
-    "write_papers",
-]
+__all__ = ["Measured", "chosen_figures", "file_name", "run_figures", "summary", "write_papers"]
 
 POINTS = TaskKind("samhw.app.papers.points:PaperPoint", "samhw.app.papers.points:point_outcome")
 

@@ -15,11 +15,7 @@ from samhw.app.report.page import Axis, Bar, BarChart, Point, Results, ResultTab
 from samhw.app.report.plots import COLOURS, GREY, count_axis, new_figure
 from samhw.app.report.time import say_time
 
-__all__ = [
-    "comparison_results",
-    "correlation_results",
-    "plot_comparison",
-]
+__all__ = ["comparison_results", "correlation_results", "plot_comparison"]
 
 
 def comparison_results(comparison: Comparison) -> Results:

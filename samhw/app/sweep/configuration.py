@@ -21,14 +21,7 @@ from samhw.lang import Example, Named, load_named
 from samhw.script import Script
 from samhw.targets.building.build_cache import digest
 
-__all__ = [
-    "AXES",
-    "COLUMNS",
-    "Configuration",
-    "product",
-    "read_description",
-    "version_digest",
-]
+__all__ = ["AXES", "COLUMNS", "Configuration", "product", "read_description", "version_digest"]
 
 _CHOSEN = tuple(column for one in CHOICES for column in one.columns(getattr(Schedule(), one.name)))
 

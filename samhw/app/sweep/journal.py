@@ -16,14 +16,7 @@ from samhw.app.sweep.outcome import Outcome, is_outcome
 from samhw.errors import InputError, RunError
 from samhw.files import reason
 
-__all__ = [
-    "Journal",
-    "Kept",
-    "MergedShards",
-    "Shard",
-    "merge",
-    "read_journal",
-]
+__all__ = ["Journal", "Kept", "MergedShards", "Shard", "merge", "read_journal"]
 
 
 @dataclass

@@ -10,14 +10,7 @@ import onnx
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from samhw.app.workload.agreement import (
-    SINGLE,
-    exactly,
-    greatest_difference,
-    in_float64,
-    in_single,
-    parts_of,
-)
+from samhw.app.workload.agreement import SINGLE, exactly, greatest_difference, in_float64, in_single, parts_of
 from samhw.app.workload.bind import make_workload
 from samhw.app.workload.workload import DEFAULT, JUDGES, Workload
 from samhw.compiler import asked_type

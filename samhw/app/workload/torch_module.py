@@ -27,14 +27,7 @@ from samhw.lang import Example
 from samhw.lang.reference import Bounded
 from samhw.tensors import Tensor
 
-__all__ = [
-    "FirstOfEquals",
-    "check_program",
-    "difference",
-    "leaves",
-    "make_module_workload",
-    "outputs_of",
-]
+__all__ = ["FirstOfEquals", "check_program", "difference", "leaves", "make_module_workload", "outputs_of"]
 
 
 def _sort(x: torch.Tensor, dim: int = -1, descending: bool = False) -> tuple[torch.Tensor, torch.Tensor]:

@@ -11,11 +11,7 @@ from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import FULL, RowStream, Space
 from samhw.errors import StreamError
 
-__all__ = [
-    "Goal",
-    "RowEnd",
-    "advance",
-]
+__all__ = ["Goal", "RowEnd", "advance"]
 
 
 def advance(row: OpenRow, e: Einsum, stream: RowStream, bundle: Bundle) -> None:

@@ -29,13 +29,7 @@ from samhw.errors import StreamError
 from samhw.graph.numerics import ValueType
 from samhw.tensors import LevelType
 
-__all__ = [
-    "StoredResult",
-    "ValueRow",
-    "formula",
-    "write_result",
-    "write_values",
-]
+__all__ = ["StoredResult", "ValueRow", "formula", "write_result", "write_values"]
 
 
 # The end of a table: what a compressed result must not hold is dropped, and the rest is written.

@@ -21,14 +21,7 @@ from samhw.lang.fusion import (
     swapped_orders,
 )
 
-__all__ = [
-    "OrderSpace",
-    "free_spaces",
-    "in_modules",
-    "module_regions",
-    "order_spaces",
-    "spaces",
-]
+__all__ = ["OrderSpace", "free_spaces", "in_modules", "module_regions", "order_spaces", "spaces"]
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,7 @@ from samhw.cost.statistics import Dealt, TensorStatistics, entries, every, onto
 from samhw.lang import Access, Capacity, Expr, Mul, Name, Program, free_indices, greatest_extents, terms
 from samhw.lang.traverse import factors_of
 
-__all__ = [
-    "Load",
-    "ProgramWork",
-    "Sizes",
-    "joined",
-    "kept_density",
-    "lane_loads",
-    "work_of",
-]
+__all__ = ["Load", "ProgramWork", "Sizes", "joined", "kept_density", "lane_loads", "work_of"]
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,7 @@ from samhw.lang.expr import Access, Literal, RunningReduction
 from samhw.lang.functions import eq, exp, lt, select
 from samhw.lang.traverse import free_indices
 
-__all__ = [
-    "Makers",
-    "Reductions",
-]
+__all__ = ["Makers", "Reductions"]
 
 # Values that are reduced along some modes, or gone through along a row of elements, or put in order.
 

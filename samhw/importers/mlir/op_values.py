@@ -22,13 +22,7 @@ from samhw.lang.expr import Access, Expr, Literal
 from samhw.lang.functions import exp
 from samhw.lang.functions import max as max_
 
-__all__ = [
-    "elements",
-    "filled",
-    "loops",
-    "make_result",
-    "softmax",
-]
+__all__ = ["elements", "filled", "loops", "make_result", "softmax"]
 
 # Operations of linalg, and those of arith and math on whole tensors.
 

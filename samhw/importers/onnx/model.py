@@ -18,16 +18,7 @@ from samhw.importers.core import UnsupportedError
 from samhw.importers.onnx.values import Array, Operand, is_float, kind_name
 from samhw.names import plain
 
-__all__ = [
-    "OLDEST",
-    "Entry",
-    "GraphNames",
-    "ModelPort",
-    "OnnxModel",
-    "array_of",
-    "read_model",
-    "readers_of",
-]
+__all__ = ["OLDEST", "Entry", "GraphNames", "ModelPort", "OnnxModel", "array_of", "read_model", "readers_of"]
 
 OLDEST = 13
 """The oldest operator set that is read as it is; older ones are converted to it."""

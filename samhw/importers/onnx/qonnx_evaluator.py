@@ -13,13 +13,7 @@ from onnx.reference.op_run import OpRun
 from samhw.importers.core import UnsupportedError
 from samhw.importers.onnx.values import Array
 
-__all__ = [
-    "DOMAINS",
-    "ends_of",
-    "evaluated",
-    "new_operators",
-    "rounded",
-]
+__all__ = ["DOMAINS", "ends_of", "evaluated", "new_operators", "rounded"]
 
 DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 """How the domain of these operators is called."""

@@ -20,11 +20,7 @@ from samhw.importers.torch.value import Host
 from samhw.importers.torch.walk import GraphWalk
 from samhw.words import html_table, html_text, in_columns
 
-__all__ = [
-    "Explanation",
-    "Step",
-    "explain",
-]
+__all__ = ["Explanation", "Step", "explain"]
 
 
 # What becomes of a module, as a value that people read.

@@ -30,10 +30,7 @@ from samhw.importers.torch.value import Host, Known
 from samhw.lang.expr import Access, Expr, Literal
 from samhw.lang.functions import eq
 
-__all__ = [
-    "Importer",
-    "Masks",
-]
+__all__ = ["Importer", "Masks"]
 
 
 # Conditions, and values that are -inf where a condition does not hold.

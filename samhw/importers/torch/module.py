@@ -35,11 +35,7 @@ from samhw.importers.torch.value import Host, Known
 from samhw.importers.torch.walk import GraphWalk
 from samhw.lang.expr import Access, Literal
 
-__all__ = [
-    "Outputs",
-    "check_written",
-    "import_module",
-]
+__all__ = ["Outputs", "check_written", "import_module"]
 
 
 # The outputs of a module: what the program computes for them, and how its results are put back.

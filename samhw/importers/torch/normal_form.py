@@ -14,11 +14,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from samhw.importers.torch.registry import UNDONE, is_known, operator_name
 
-__all__ = [
-    "bring_to_normal_form",
-    "of_pytorch",
-    "written_with_others",
-]
+__all__ = ["bring_to_normal_form", "of_pytorch", "written_with_others"]
 
 aten = torch.ops.aten
 

@@ -28,16 +28,7 @@ from samhw.lang.cascade.split_modes import Cut, CutViews
 from samhw.names import Names
 from samhw.tensors import Format
 
-__all__ = [
-    "LEAST",
-    "InParts",
-    "OnePass",
-    "Rescaling",
-    "begun",
-    "blocks_of",
-    "cascades_of",
-    "dense",
-]
+__all__ = ["LEAST", "InParts", "OnePass", "Rescaling", "begun", "blocks_of", "cascades_of", "dense"]
 
 # A program whose cascades are one pass, and what is known of them: what segments and tiles go by.
 

@@ -25,12 +25,7 @@ from samhw.lang.nested.hyperplane import Wavefront, wavefronts
 from samhw.lang.nested.merging import fuse_access_maps, merge_horizontally, merge_vertically, perfect_nests
 from samhw.lang.nested.tracing import TaskGraph, task_graph, trace
 
-__all__ = [
-    "Dependences",
-    "coarsened",
-    "dependences",
-    "merge_loops",
-]
+__all__ = ["Dependences", "coarsened", "dependences", "merge_loops"]
 
 
 # Two operators as one, over all pairs of their iterations (the FractalTensor paper, section 5.1, depth-wise).

@@ -36,12 +36,7 @@ from samhw.lang.nested.lists import LIFT, ListType, NestedTensor, State
 from samhw.lang.nested.recording import OWN, TracedList, Tracer, along, parts_of
 from samhw.lang.nested.untraced import user_error
 
-__all__ = [
-    "AccessEdge",
-    "TaskGraph",
-    "task_graph",
-    "trace",
-]
+__all__ = ["AccessEdge", "TaskGraph", "task_graph", "trace"]
 
 
 def traced_fold(

@@ -17,16 +17,7 @@ from samhw.lang.reference.relation import Array, Mask, Points, Relation
 from samhw.lang.reference.sorting import best, taken
 from samhw.lang.traverse import factors_of
 
-__all__ = [
-    "CONVERSIONS",
-    "NARROW",
-    "VALUES",
-    "as_values",
-    "counting",
-    "over_rows",
-    "steps",
-    "support",
-]
+__all__ = ["CONVERSIONS", "NARROW", "VALUES", "as_values", "counting", "over_rows", "steps", "support"]
 
 
 # Numbers of one value type as numbers of another, and scaled integers, by docs/numerics.md and by the names

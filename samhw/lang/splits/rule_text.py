@@ -20,14 +20,7 @@ from samhw.script import Script
 from samhw.tensors import Format
 from samhw.words import did_you_mean
 
-__all__ = [
-    "RuleFunction",
-    "WrittenRule",
-    "check_by_tensor",
-    "check_split",
-    "parse_rule",
-    "rule_file",
-]
+__all__ = ["RuleFunction", "WrittenRule", "check_by_tensor", "check_split", "parse_rule", "rule_file"]
 
 
 def rule_file(text: str) -> str | None:

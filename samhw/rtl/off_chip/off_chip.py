@@ -17,13 +17,7 @@ from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.off_chip.geometry import Geometry
-from samhw.rtl.off_chip.master import (
-    LEAST_OFFER,
-    RequestArbiter,
-    Sender,
-    chosen,
-    id_bits,
-)
+from samhw.rtl.off_chip.master import LEAST_OFFER, RequestArbiter, Sender, chosen, id_bits
 from samhw.rtl.off_chip.read_port import ReadPort
 from samhw.rtl.off_chip.write_port import WritePort
 

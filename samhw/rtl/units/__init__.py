@@ -5,12 +5,4 @@ from samhw.rtl.units.convert import convert_unit, widen
 from samhw.rtl.units.twos_complement import MultiplyAdd
 from samhw.rtl.units.unit import Unit
 
-__all__ = [
-    "MultiplyAdd",
-    "Unit",
-    "accumulate_unit",
-    "alu_unit",
-    "convert_unit",
-    "scale_unit",
-    "widen",
-]
+__all__ = ["MultiplyAdd", "Unit", "accumulate_unit", "alu_unit", "convert_unit", "scale_unit", "widen"]

@@ -17,13 +17,7 @@ from samhw.rtl.units.float_parts import (
 from samhw.rtl.units.twos_complement import multiply, multiply_registers
 from samhw.rtl.units.unit import Unit, delayed
 
-__all__ = [
-    "FloatAdd",
-    "FloatCompare",
-    "FloatMaximum",
-    "FloatMultiply",
-    "FloatSign",
-]
+__all__ = ["FloatAdd", "FloatCompare", "FloatMaximum", "FloatMultiply", "FloatSign"]
 
 _GUARD = 3
 """Guard, round and sticky: what the smaller addend keeps below the last bit of the greater one."""

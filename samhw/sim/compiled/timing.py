@@ -10,13 +10,7 @@ from collections.abc import Callable
 
 from samhw.sim.compiled.actor_shapes import TimerShape, passes_gate
 from samhw.sim.compiled.many_firings import CALM, ENDED, FEW, MANY, fire_at_once, in_a_row
-from samhw.sim.compiled.one_firing import (
-    Wait,
-    fire,
-    wait_for_key,
-    wait_for_slots,
-    wait_for_tokens,
-)
+from samhw.sim.compiled.one_firing import Wait, fire, wait_for_key, wait_for_slots, wait_for_tokens
 from samhw.sim.compiled.points import (
     NUMBER,
     SPAN,

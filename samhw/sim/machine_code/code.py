@@ -8,13 +8,7 @@ import llvmlite.binding as llvm
 
 from samhw.sim.machine_code.expression_values import Computed, Flag, Real, Word, Words, operand
 
-__all__ = [
-    "Code",
-    "Module",
-    "assemble",
-    "load",
-    "machine_name",
-]
+__all__ = ["Code", "Module", "assemble", "load", "machine_name"]
 
 INTRINSICS = """\
 declare i64 @llvm.smax.i64(i64, i64)

@@ -11,17 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "UNKNOWN",
-    "Record",
-    "Table",
-    "apart",
-    "call",
-    "local_words",
-    "real_of",
-    "word_of",
-    "words_at",
-]
+__all__ = ["UNKNOWN", "Record", "Table", "apart", "call", "local_words", "real_of", "word_of", "words_at"]
 
 UNKNOWN = 1 << 60
 """Words of memory whose size nobody checks."""

@@ -23,16 +23,7 @@ from samhw.tensors import Format, Tensor
 from samhw.tensors.ranges import Along, RangeLimit, even_ranges, row_entries, row_works
 from samhw.tensors.ranges import in_ranges as cut
 
-__all__ = [
-    "Inputs",
-    "inputs_of",
-    "load",
-    "load_inputs",
-    "packed",
-    "stored_words",
-    "unload",
-    "unpacked",
-]
+__all__ = ["Inputs", "inputs_of", "load", "load_inputs", "packed", "stored_words", "unload", "unpacked"]
 
 
 def shard_sizes(

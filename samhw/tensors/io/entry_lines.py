@@ -12,11 +12,7 @@ from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_row
 from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.tensor import Tensor
 
-__all__ = [
-    "read",
-    "read_edges",
-    "write",
-]
+__all__ = ["read", "read_edges", "write"]
 
 
 def read(source: TextFile) -> Tensor:

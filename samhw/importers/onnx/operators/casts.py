@@ -11,9 +11,7 @@ from onnx import TensorProto, helper
 
 from samhw.graph.numerics import Float
 from samhw.importers.core import UnsupportedError, Value
-from samhw.importers.core.operators import (
-    clamp,
-)
+from samhw.importers.core.operators import clamp
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.quotients import truncated, wrapped
 from samhw.importers.onnx.registry import operator

@@ -24,27 +24,10 @@ from samhw.importers.core.operators import (
 )
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
-from samhw.importers.onnx.values import (
-    Held,
-    NodeCall,
-    Operand,
-    is_bool,
-    is_float,
-    kind_of,
-)
+from samhw.importers.onnx.values import Held, NodeCall, Operand, is_bool, is_float, kind_of
 from samhw.lang.expr import Expr
 from samhw.lang.functions import abs as abs_
-from samhw.lang.functions import (
-    eq,
-    leaky_relu,
-    lt,
-    reciprocal,
-    relu,
-    rint,
-    select,
-    sigmoid,
-    sqrt,
-)
+from samhw.lang.functions import eq, leaky_relu, lt, reciprocal, relu, rint, select, sigmoid, sqrt
 from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
 

@@ -6,10 +6,7 @@ import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.element_types import WHOLE
-from samhw.importers.core.operators import (
-    Maker,
-    powered,
-)
+from samhw.importers.core.operators import Maker, powered
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.elementwise import without
 from samhw.importers.onnx.registry import operator
@@ -26,31 +23,11 @@ from samhw.importers.onnx.values import (
 )
 from samhw.lang.expr import Expr
 from samhw.lang.functions import abs as abs_
-from samhw.lang.functions import (
-    eq,
-    exp,
-    log,
-    lt,
-    rint,
-    rsqrt,
-    scale,
-    select,
-    sqrt,
-    to,
-)
+from samhw.lang.functions import eq, exp, log, lt, rint, rsqrt, scale, select, sqrt, to
 from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
 
-__all__ = [
-    "ceiled",
-    "divided",
-    "floored",
-    "low_bits",
-    "modulo",
-    "shifted",
-    "truncated",
-    "wrapped",
-]
+__all__ = ["ceiled", "divided", "floored", "low_bits", "modulo", "shifted", "truncated", "wrapped"]
 
 # Integers that are exact: what is left of some bits, and quotients.
 

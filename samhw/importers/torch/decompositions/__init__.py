@@ -12,13 +12,4 @@ from samhw.importers.torch.decompositions import (
     windows,
 )
 
-__all__ = [
-    "cells",
-    "fourier",
-    "functions",
-    "indexing",
-    "linear_algebra",
-    "reducing",
-    "resizing",
-    "windows",
-]
+__all__ = ["cells", "fourier", "functions", "indexing", "linear_algebra", "reducing", "resizing", "windows"]

@@ -12,15 +12,7 @@ from torch import Tensor
 
 from samhw.importers.core import UnsupportedError, letters
 from samhw.importers.torch.decompositions.windows import spread
-from samhw.importers.torch.own_operators import (
-    NOTHING,
-    contract,
-    counts,
-    elsewhere,
-    hot,
-    line,
-    picked,
-)
+from samhw.importers.torch.own_operators import NOTHING, contract, counts, elsewhere, hot, line, picked
 from samhw.importers.torch.registry import decomposition
 
 __all__: list[str] = []

@@ -10,12 +10,4 @@ from samhw.importers.torch.operators import (
     views,
 )
 
-__all__ = [
-    "complex_numbers",
-    "elementwise",
-    "index_tensors",
-    "quantised",
-    "recurrent",
-    "reductions",
-    "views",
-]
+__all__ = ["complex_numbers", "elementwise", "index_tensors", "quantised", "recurrent", "reductions", "views"]

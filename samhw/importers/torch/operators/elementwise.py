@@ -29,22 +29,8 @@ from samhw.importers.torch.operands import Operand
 from samhw.importers.torch.registry import operator
 from samhw.importers.torch.value import Known
 from samhw.lang.expr import Expr
-from samhw.lang.functions import (
-    abs as abs_,
-)
-from samhw.lang.functions import (
-    eq,
-    exp,
-    leaky_relu,
-    log,
-    lt,
-    rint,
-    rsqrt,
-    select,
-    silu,
-    sqrt,
-    tanh,
-)
+from samhw.lang.functions import abs as abs_
+from samhw.lang.functions import eq, exp, leaky_relu, log, lt, rint, rsqrt, select, silu, sqrt, tanh
 from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
 

@@ -22,9 +22,7 @@ from samhw.lang.functions import eq, relu, rint, select
 from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
 
-__all__ = [
-    "hot",
-]
+__all__ = ["hot"]
 
 
 @operator("contract", library="samhw")

@@ -14,9 +14,7 @@ from samhw.lang import MOST_RANKS
 from samhw.lang.expr import Literal
 from samhw.lang.functions import eq, lt, select
 
-__all__ = [
-    "import_matmul",
-]
+__all__ = ["import_matmul"]
 
 
 def import_reduction(

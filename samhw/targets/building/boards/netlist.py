@@ -12,16 +12,7 @@ from typing import Any
 
 from samhw.cost import Use
 from samhw.errors import InputError
-from samhw.graph import (
-    Arch,
-    Design,
-    OffChipLayout,
-    Placement,
-    SdramMemory,
-    chip_bytes,
-    dumps,
-    layout_of,
-)
+from samhw.graph import Arch, Design, OffChipLayout, Placement, SdramMemory, chip_bytes, dumps, layout_of
 from samhw.graph.address_map import AddressMap
 from samhw.rtl import Top
 from samhw.rtl.link import bit_period
@@ -30,15 +21,7 @@ from samhw.targets.boards.board import Board, BoardTop, find_board
 from samhw.targets.building.build_cache import cached, digest
 from samhw.targets.building.elaborate import generator_digest
 
-__all__ = [
-    "TOP",
-    "WORDS",
-    "BoardDesign",
-    "check_size",
-    "least_use",
-    "use_of",
-    "use_own_registers",
-]
+__all__ = ["TOP", "WORDS", "BoardDesign", "check_size", "least_use", "use_of", "use_own_registers"]
 
 WORDS = {"luts": "LUTs", "registers": "registers", "block_rams": "block RAMs", "multipliers": "multipliers"}
 """What messages call what a part has."""

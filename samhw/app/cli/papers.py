@@ -80,7 +80,7 @@ def papers(
     if part is not None:
         click.echo(f"part {part.number} of {part.count}: {output}")
         return
-    from samhw.app.papers.run_papers import write_papers  # Matplotlib takes half a second to be imported.
+    from samhw.app.papers.pages import write_papers  # Matplotlib takes half a second to be imported.
 
     path = write_papers(output, found, origin(command_line()), words)
     counts = Counter(row["result"] for one in found for row in one.result.rows)

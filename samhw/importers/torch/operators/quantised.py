@@ -50,7 +50,7 @@ def quantised(
         raise UnsupportedError(f"quantises to {kind}", "use integers")
 
     def how(tensor: Tensor) -> Tensor:
-        held = [n.dense() if isinstance(n, Known) else n for n in (scale, zero)]
+        held: list[Any] = [n.dense() if isinstance(n, Known) else n for n in (scale, zero)]
         if axis is None:
             one, other = (n.item() if isinstance(n, Tensor) else n for n in held)
             made: Tensor = _operators().quantize_per_tensor(

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Value
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Channel, Design, Endpoint, Parallel, Repeat, Run, Step, Steps
+from samhw.graph import Arch, Channel, Design, Endpoint, Node, Parallel, Repeat, Run, Step, Steps
+from samhw.graph.banks import BankPort, bank_ports
 from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.pools import pools_of
@@ -20,6 +21,7 @@ from samhw.rtl.binding import Bindings, PortPlaces, PortUse, bound_nodes
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.counted import Counted
+from samhw.rtl import interleaved
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.off_chip import OffChipSignature, PortNeeds
@@ -84,6 +86,12 @@ class Fabric(wiring.Component):
         self._bound = list(bound_nodes(design))
         self._off_chip = {} if layout is None else layout.arrays
         self._off_chip_ports = [] if layout is None else list(_ports_of(design, layout))
+        self._banked = [
+            (fabric, port)
+            for fabric, graph in enumerate(design.built)
+            for port in bank_ports(graph)
+            if port.memory not in self._off_chip
+        ]
         self.nodes: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
         if counters:
             self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
@@ -94,6 +102,7 @@ class Fabric(wiring.Component):
             for region, node in design.nodes
             if stall_ports and (not node.inputs or not node.outputs)
         ]
+        self._bank_ports = dict(self._made_bank_ports())
         self.pools = pools_of(design, self._off_chip)
         self._uses = list(self._port_uses())
         self.ports = self._ports()
@@ -120,7 +129,7 @@ class Fabric(wiring.Component):
             members |= self.probe_members()
         super().__init__(members)
         if recovery:
-            for part in (*self.nodes.values(), *self.channels):
+            for part in (*self.nodes.values(), *self.channels, *self._bank_ports.values()):
                 part.clear = self.run.clear
 
     def _components(self, stall_ports: bool) -> Iterator[tuple[Key, Primitive]]:
@@ -159,6 +168,8 @@ class Fabric(wiring.Component):
         if self.probes:
             self._connect_probes(m)
         self._connect_memories(m, bindings)
+        if self._bank_ports:
+            self._connect_bank_ports(m)
         if self.layout is not None:
             self._connect_off_chip(m, bindings)
         if self.counters:
@@ -296,10 +307,41 @@ class Fabric(wiring.Component):
             for param, memory in node.memories.items():
                 if memory not in self._off_chip:
                     written = node.spec.memories[param].written
-                    for port in self.nodes[fabric, node.name].memory_ports(param):
+                    for word, port in enumerate(self.nodes[fabric, node.name].memory_ports(param)):
+                        if not port.signature.members:
+                            continue  # Nobody takes what would be read.
+                        banked = self._bank_ports.get((fabric, node.name, param, word))
                         yield places.use(
-                            port, written, {region: own.memories[param] for region, own in bound.items()}
+                            port if banked is None else banked.memory,
+                            written,
+                            {region: own.memories[param] for region, own in bound.items()},
                         )
+
+    def _made_bank_ports(self) -> Iterator[tuple[tuple[int, str, str, int], interleaved.BankPort]]:
+        """The ports to memories in banks, by fabric, node, parameter and word."""
+        for fabric, port in self._banked:
+            signature = self._port_of(fabric, port).signature
+            banks = self.design.memory[port.memory].banks
+            made = interleaved.BankPort(
+                signature.addr_width, signature.width, signature.note_width, (banks - 1).bit_length()
+            )
+            yield (fabric, port.node, port.param, port.word), made
+
+    def _connect_bank_ports(self, m: Module) -> None:
+        """Joins them to their nodes, and counts the cycles of regions for them."""
+        names, members = self.submodules, memory_members(self.ports)
+        signatures = [signature for signature in self.ports.values() if signature.banks]
+        cycle = Signal((max(signature.banks for signature in signatures) - 1).bit_length())
+        m.d.sync += cycle.eq(Mux(self._control.start.any(), 1, cycle + 1))
+        for name, signature in self.ports.items():
+            if signature.banks:
+                m.d.comb += getattr(self.memories, members[name]).cycle.eq(cycle)
+        for fabric, port in self._banked:
+            part = self._bank_ports[fabric, port.node, port.param, port.word]
+            suffix = "_next" if port.word else ""
+            m.submodules[f"bank_{names[fabric, port.node]}_{port.param}{suffix}"] = part
+            wiring.connect(m, self._port_of(fabric, port), part.node)
+            m.d.comb += part.due.eq(cycle + (port.number >> 1))
 
     def _ports(self) -> dict[str, MemorySignature]:
         turns: dict[tuple[str, bool], list[frozenset[int]]] = defaultdict(list)
@@ -312,6 +354,8 @@ class Fabric(wiring.Component):
                 width=self.design.stored(self.design.memory[pool.name]).width(self.arch.index_bits),
                 readers=turns[pool.name, False],
                 writers=turns[pool.name, True],
+                banks=self.design.memory[pool.name].banks,
+                ports=[port.number for _, port in self._banked if port.memory == pool.name],
             )
             for pool in self.pools
         }
@@ -321,29 +365,29 @@ class Fabric(wiring.Component):
         for fabric, ports in self._off_chip_ports:
             arrays = {self.turn[region]: port.array for region, port in ports.items()}
             first = next(iter(ports.values()))
-            found.append(PortNeeds(arrays, first, self._off_chip_port(fabric, first).signature))
+            found.append(PortNeeds(arrays, first, self._port_of(fabric, first).signature))
         return found
 
     def _accesses(self) -> dict[Key, dict[str, MemoryAccess]]:
-        """How each node reaches those of its memories that lie off the chip."""
-        firsts = ((fabric, next(iter(ports.values()))) for fabric, ports in self._off_chip_ports)
-        used = {(fabric, port.node, port.param) for fabric, port in firsts}
+        """How each node reaches those of its memories that lie off the chip, or in banks."""
+        firsts = [(fabric, next(iter(ports.values()))) for fabric, ports in self._off_chip_ports]
+        used = {(fabric, port.node, port.param) for fabric, port in (*firsts, *self._banked)}
         return {
             (fabric, node.name): {
                 param: MemoryAccess.PORT if (fabric, node.name, param) in used else MemoryAccess.NONE
                 for param, name in node.memories.items()
-                if name in self._off_chip
+                if name in self._off_chip or (self.design.memory[name].banks and not _writes(node, param))
             }
             for fabric, node in self.design.built_nodes
         }
 
-    def _off_chip_port(self, fabric: int, port: OffChipPort) -> wiring.PureInterface:
+    def _port_of(self, fabric: int, port: OffChipPort | BankPort) -> wiring.PureInterface:
         return self.nodes[fabric, port.node].memory_ports(port.param)[port.word]
 
     def _connect_off_chip(self, m: Module, bindings: Bindings) -> None:
         off_chip = wiring.flipped(self.off_chip)
         for k, ((fabric, ports), need) in enumerate(zip(self._off_chip_ports, self.needs, strict=True)):
-            port = self._off_chip_port(fabric, next(iter(ports.values())))
+            port = self._port_of(fabric, next(iter(ports.values())))
             wiring.connect(m, port, getattr(off_chip, f"port{k}"))
             for name, numbers in ((f"base{k}", need.bases), (f"end{k}", need.ends)):
                 if name in self.off_chip.signature.members:
@@ -396,6 +440,11 @@ class Fabric(wiring.Component):
                     words.append(Mux(here, side.data, 0) if len(use.sides) > 1 else side.data)
             if words:
                 m.d.comb += port.data.eq(any_of(words))
+
+
+def _writes(node: Node, param: str) -> bool:
+    """A node writes the memory that a parameter names."""
+    return node.spec.memories[param].written
 
 
 def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, Mapping[int, OffChipPort]]]:

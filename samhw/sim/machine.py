@@ -51,7 +51,8 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores, memory: MemorySystem |
     sources: Ends = {}
     sinks: Ends = {}
     networks = _networks(graph, arch)
-    ports = None if memory is None else NodePorts(graph, memory)
+    has_ports = memory is not None or any(stored.banks for stored in graph.memories)
+    ports = NodePorts(graph, memory) if has_ports else None
     for node in graph.nodes:
         workers += build_node(node, networks[node.name], stores, sources, sinks, ports)
     channels = {}

@@ -95,7 +95,9 @@ class Actors:
         self._lists = {name: self._put_lists(name, rows) for name, rows in lists.items()}
         self._put_rows(phase, [(len(w.inputs), len(q)) for w, q in zip(workers, outputs, strict=True)])
         for n, worker in enumerate(workers):
-            if key_of(worker) is not None:
+            if worker.actor.turn is not None:
+                self._put_turns(n, worker)
+            elif key_of(worker) is not None:
                 self._put_spacing(n, worker)
 
     def _put_leaders(self, position: Mapping[Worker, int], outputs: Sequence[Sequence[Queue]]) -> None:
@@ -174,6 +176,15 @@ class Actors:
         table = self.table
         table["keys"][n], table["apart"][n] = self._keep(keys), spacing.latency
         table["cycles"][n], table["ago"][n] = self._keep(cycles) - 8 * base, self._keep(ago) - 8 * base
+
+    def _put_turns(self, n: int, worker: Worker) -> None:
+        """Gives the record of a worker what it has for its turns."""
+        turn, rows = worker.actor.turn, np.zeros((2, self._row), np.int64)
+        assert turn is not None
+        begin = 8 * (worker.firings - self.history)
+        table = self.table
+        table["apart"][n] = turn.banks
+        table["cycles"][n], table["ago"][n] = (self._keep(row) - begin for row in rows)
 
     def be_careful(self) -> None:
         """Gives the records the code that assumes nothing."""

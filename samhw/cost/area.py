@@ -1,6 +1,6 @@
 """What a design takes of an FPGA: the sum of its components, as they were measured."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -166,10 +166,9 @@ class _Area:
         place = max(memory.capacity - 1, 1).bit_length()
         stages = bits if self._family in FOUR_INPUTS else -(-bits // 2)
         lines = 2 * memory.banks * (width + place - bits)
-        most = max(sum(p.memory == memory.name for p in bank_ports(graph)) for graph in self._design.regions)
-        ask, wait = (
-            self._use(channel_component(carried, depth)) for carried, depth in ((place, 2), (width, 6))
-        )
+        own = [Counter(port.memory for port in bank_ports(graph)) for graph in self._design.regions]
+        most = max(counts[memory.name] for counts in own)
+        ask, wait = self._use(channel_component(place, 2)), self._use(channel_component(width, 6))
         return (ask + wait).times(most) + Use(luts=lines * stages, registers=lines)
 
     def _masters(self) -> Use:

@@ -1,4 +1,4 @@
-"""Memories in banks, and the ports to them (docs/timing.md, "Banks")."""
+"""Memories in banks, and the ports to them (docs/timing.md, "Interleaved memories")."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,8 +16,11 @@ PORT_CYCLES = 5
 
 
 class BankPort(NamedTuple):
-    """A port of a region to a memory: for the word of that number of those that a node reads at a time through
-    its parameter `param`. `number` counts the region's ports to the memory."""
+    """A port of a region to a memory.
+
+    A node has it for the word of that number of those that it reads at a time by its parameter `param`.
+    `number` counts the region's ports to the memory.
+    """
 
     node: str
     param: str

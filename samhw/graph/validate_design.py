@@ -130,8 +130,8 @@ def _check_banks(design: Design) -> None:
             )
         if (least := banks_of(design, memory.name)) > memory.banks or memory.banks & memory.banks - 1:
             raise InputError(
-                f"Memory {memory.name!r} of {design.name} lies in {memory.banks} banks; give it a power of two, "
-                f"at least {least}."
+                f"Memory {memory.name!r} of {design.name} lies in {memory.banks} banks; give it a power of "
+                f"two, at least {least}."
             )
 
 

@@ -25,8 +25,8 @@ def check_sequence(design: Design) -> None:
     """Raises `InputError` for a design with regions side by side, or memories in banks."""
     if any(memory.banks for memory in design.memories):
         raise InputError(
-            f"Memories of {design.name} lie in banks, and an HLS project has a copy for each reader; leave out "
-            "'interleave'."
+            f"Memories of {design.name} lie in banks, and an HLS project has a copy for each reader; leave "
+            "out 'interleave'."
         )
     if design.is_parallel:
         raise InputError(

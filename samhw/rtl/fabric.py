@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal, Value
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, Channel, Design, Endpoint, Node, Parallel, Repeat, Run, Step, Steps
-from samhw.graph.banks import BankPort, bank_ports
+from samhw.graph.banks import BankPort
 from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.pools import pools_of
@@ -21,8 +21,8 @@ from samhw.rtl.binding import Bindings, PortPlaces, PortUse, bound_nodes
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.counted import Counted
-from samhw.rtl import interleaved
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
+from samhw.rtl.interleaved import BankPorts
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.off_chip import OffChipSignature, PortNeeds
 from samhw.rtl.site import bits_of
@@ -86,12 +86,7 @@ class Fabric(wiring.Component):
         self._bound = list(bound_nodes(design))
         self._off_chip = {} if layout is None else layout.arrays
         self._off_chip_ports = [] if layout is None else list(_ports_of(design, layout))
-        self._banked = [
-            (fabric, port)
-            for fabric, graph in enumerate(design.built)
-            for port in bank_ports(graph)
-            if port.memory not in self._off_chip
-        ]
+        self.banked = BankPorts(design, self._off_chip)
         self.nodes: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
         if counters:
             self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
@@ -102,7 +97,7 @@ class Fabric(wiring.Component):
             for region, node in design.nodes
             if stall_ports and (not node.inputs or not node.outputs)
         ]
-        self._bank_ports = dict(self._made_bank_ports())
+        self.banked.make(self._port_of)
         self.pools = pools_of(design, self._off_chip)
         self._uses = list(self._port_uses())
         self.ports = self._ports()
@@ -129,7 +124,7 @@ class Fabric(wiring.Component):
             members |= self.probe_members()
         super().__init__(members)
         if recovery:
-            for part in (*self.nodes.values(), *self.channels, *self._bank_ports.values()):
+            for part in (*self.nodes.values(), *self.channels, *self.banked.parts.values()):
                 part.clear = self.run.clear
 
     def _components(self, stall_ports: bool) -> Iterator[tuple[Key, Primitive]]:
@@ -168,8 +163,8 @@ class Fabric(wiring.Component):
         if self.probes:
             self._connect_probes(m)
         self._connect_memories(m, bindings)
-        if self._bank_ports:
-            self._connect_bank_ports(m)
+        if self.banked.parts:
+            self._connect_banks(m)
         if self.layout is not None:
             self._connect_off_chip(m, bindings)
         if self.counters:
@@ -310,38 +305,12 @@ class Fabric(wiring.Component):
                     for word, port in enumerate(self.nodes[fabric, node.name].memory_ports(param)):
                         if not port.signature.members:
                             continue  # Nobody takes what would be read.
-                        banked = self._bank_ports.get((fabric, node.name, param, word))
+                        banked = self.banked.parts.get((fabric, node.name, param, word))
                         yield places.use(
                             port if banked is None else banked.memory,
                             written,
                             {region: own.memories[param] for region, own in bound.items()},
                         )
-
-    def _made_bank_ports(self) -> Iterator[tuple[tuple[int, str, str, int], interleaved.BankPort]]:
-        """The ports to memories in banks, by fabric, node, parameter and word."""
-        for fabric, port in self._banked:
-            signature = self._port_of(fabric, port).signature
-            banks = self.design.memory[port.memory].banks
-            made = interleaved.BankPort(
-                signature.addr_width, signature.width, signature.note_width, (banks - 1).bit_length()
-            )
-            yield (fabric, port.node, port.param, port.word), made
-
-    def _connect_bank_ports(self, m: Module) -> None:
-        """Joins them to their nodes, and counts the cycles of regions for them."""
-        names, members = self.submodules, memory_members(self.ports)
-        signatures = [signature for signature in self.ports.values() if signature.banks]
-        cycle = Signal((max(signature.banks for signature in signatures) - 1).bit_length())
-        m.d.sync += cycle.eq(Mux(self._control.start.any(), 1, cycle + 1))
-        for name, signature in self.ports.items():
-            if signature.banks:
-                m.d.comb += getattr(self.memories, members[name]).cycle.eq(cycle)
-        for fabric, port in self._banked:
-            part = self._bank_ports[fabric, port.node, port.param, port.word]
-            suffix = "_next" if port.word else ""
-            m.submodules[f"bank_{names[fabric, port.node]}_{port.param}{suffix}"] = part
-            wiring.connect(m, self._port_of(fabric, port), part.node)
-            m.d.comb += part.due.eq(cycle + (port.number >> 1))
 
     def _ports(self) -> dict[str, MemorySignature]:
         turns: dict[tuple[str, bool], list[frozenset[int]]] = defaultdict(list)
@@ -355,7 +324,7 @@ class Fabric(wiring.Component):
                 readers=turns[pool.name, False],
                 writers=turns[pool.name, True],
                 banks=self.design.memory[pool.name].banks,
-                ports=[port.number for _, port in self._banked if port.memory == pool.name],
+                ports=[port.number for _, port in self.banked.uses if port.memory == pool.name],
             )
             for pool in self.pools
         }
@@ -371,7 +340,7 @@ class Fabric(wiring.Component):
     def _accesses(self) -> dict[Key, dict[str, MemoryAccess]]:
         """How each node reaches those of its memories that lie off the chip, or in banks."""
         firsts = [(fabric, next(iter(ports.values()))) for fabric, ports in self._off_chip_ports]
-        used = {(fabric, port.node, port.param) for fabric, port in (*firsts, *self._banked)}
+        used = {(fabric, port.node, port.param) for fabric, port in (*firsts, *self.banked.uses)}
         return {
             (fabric, node.name): {
                 param: MemoryAccess.PORT if (fabric, node.name, param) in used else MemoryAccess.NONE
@@ -399,6 +368,14 @@ class Fabric(wiring.Component):
             control.ports_fired.eq(self.off_chip.fired),
             control.ports_settled.eq(self.off_chip.settled),
         ]
+
+    def _connect_banks(self, m: Module) -> None:
+        """Counts the cycles of regions for memories in banks."""
+        members = memory_members(self.ports)
+        cycle = self.banked.connect(m, self._control.start.any(), self._port_of, self.submodules)
+        for name, signature in self.ports.items():
+            if signature.banks:
+                m.d.comb += getattr(self.memories, members[name]).cycle.eq(cycle)
 
     def _connect_bound(self, bindings: Bindings) -> None:
         """What each node has by the binding of its region."""

@@ -1,22 +1,24 @@
 """Memories in banks, and the ports to them (docs/timing.md, "Interleaved memories")."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from amaranth.hdl import Array, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
+from samhw.graph import Design
 from samhw.graph.address_map import Window
+from samhw.graph.banks import BankPort, bank_ports
 from samhw.rtl.access import AskSignature, MemoryReadSignature
 from samhw.rtl.channel import Fifo
 from samhw.rtl.interface import Turns
 from samhw.rtl.logic import any_of
 from samhw.rtl.memories import TENSOR, Sharer, TensorMemory, Writing, chosen
 from samhw.rtl.shared import Shared
-from samhw.rtl.token import KIND_BITS, TokenKind, token_width
+from samhw.rtl.token import KIND_BITS
 from samhw.rtl.units.unit import delayed
 
-__all__ = ["BankPort", "InterleavedMemory"]
+__all__ = ["BankPorts", "InterleavedMemory"]
 
 _ASK, _WAIT = 2, 6
 """The depths of the channels."""
@@ -25,7 +27,7 @@ _ANSWER = 3
 """Cycles from the address to the word: L of `wait`, less that of its channel."""
 
 
-class BankPort(Shared):
+class _Port(Shared):
     """A port to a memory in banks: the actors *take* and *deliver*.
 
     Args:
@@ -71,7 +73,7 @@ class BankPort(Shared):
             takes.eq(asks.o.valid & is_due & waits.i.ready),
             asks.o.ready.eq(is_due & waits.i.ready),
             passed.kind.eq(head.kind),
-            passed.payload.eq(head.payload),
+            passed.payload.eq(Mux(head.reads, 0, head.payload)),
             passed.reads.eq(head.reads),
             passed.note.eq(head.note),
             self.memory.addr.eq(head.payload),
@@ -89,6 +91,62 @@ class BankPort(Shared):
         with m.If(waits.o.valid & waits.o.ready):
             m.d.sync += self.node.data.eq(waits.o.payload.word)
         return m
+
+
+class BankPorts:
+    """The ports of all fabrics to memories in banks.
+
+    Args:
+        off_chip: the memories that do not lie on the chip.
+
+    Attributes:
+        uses: each port with the number of its fabric.
+        parts: its hardware, by fabric, node, parameter and word.
+    """
+
+    def __init__(self, design: Design, off_chip: Collection[str]):
+        self.uses = [
+            (fabric, port)
+            for fabric, graph in enumerate(design.built)
+            for port in bank_ports(graph)
+            if port.memory not in off_chip
+        ]
+        self.parts: dict[tuple[int, str, str, int], _Port] = {}
+        self._banks = {memory.name: memory.banks for memory in design.memories}
+
+    def make(self, port_of: Callable[[int, BankPort], wiring.PureInterface]) -> None:
+        """Makes the parts; `port_of` gives the port of a node that one stands at."""
+        for fabric, port in self.uses:
+            asked = port_of(fabric, port).signature
+            bits = (self._banks[port.memory] - 1).bit_length()
+            made = _Port(asked.addr_width, asked.width, asked.note_width, bits)
+            self.parts[fabric, port.node, port.param, port.word] = made
+
+    def connect(
+        self,
+        m: Module,
+        start: Value,
+        port_of: Callable[[int, BankPort], wiring.PureInterface],
+        names: Mapping[tuple[int, str], str],
+    ) -> Value:
+        """Joins them to their nodes; gives the cycle of the region, modulo the most banks.
+
+        Args:
+            start: of some region: its cycle 0.
+            names: of the submodules of nodes.
+        """
+        most = max(self._banks.values())
+        cycle = Signal((most - 1).bit_length())
+        m.d.sync += cycle.eq(Mux(start, 1, cycle + 1))
+        due = [Signal(len(cycle), name=f"due{phase}") for phase in range(most)]
+        m.d.comb += [signal.eq(cycle + phase) for phase, signal in enumerate(due)]
+        for fabric, port in self.uses:
+            part = self.parts[fabric, port.node, port.param, port.word]
+            suffix = "_next" if port.word else ""
+            m.submodules[f"bank_{names[fabric, port.node]}_{port.param}{suffix}"] = part
+            wiring.connect(m, port_of(fabric, port), part.node)
+            m.d.comb += part.due.eq(due[port.number >> 1])
+        return cycle
 
 
 class InterleavedMemory(TensorMemory):

@@ -13,8 +13,8 @@ from samhw.graph.pools import Pool
 from samhw.rtl.burst_port import BurstPort
 from samhw.rtl.host_port import FarSignature, HostPort
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
-from samhw.rtl.logic import any_of, at_most
 from samhw.rtl.interleaved import InterleavedMemory
+from samhw.rtl.logic import any_of, at_most
 from samhw.rtl.memories import TensorMemory
 from samhw.rtl.units.unit import delayed
 
@@ -280,7 +280,7 @@ class Shell(wiring.Component):
 def _memory(
     window: Window, ports: MemorySignature, regions: int, beside: Mapping[int, frozenset[int]]
 ) -> TensorMemory:
-    """The memory behind the ports of all nodes to it."""
+    """The memory that all nodes reach by these ports."""
     if ports.banks:
         return InterleavedMemory(
             window,

@@ -62,7 +62,7 @@ class Spacing(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A firing may have to wait for its turn in memories in banks (docs/timing.md, banks).
+    """A firing may have to wait for its turn in memories in banks (docs/timing.md, "Interleaved memories").
 
     After a step that returned a firing, `state[key]` holds the turn of that firing, 0 to banks - 1: it comes
     only in cycles that are equal to it modulo `banks`. With -1 it has none, and does not wait.

@@ -1,4 +1,4 @@
-"""Interleaving: which tensors lie in banks that all their readers share, instead of a copy for each reader."""
+"""Interleaving: which tensors lie in banks that their readers share, instead of a copy for each."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ Names = str | tuple[str, ...]
 
 
 class Interleave(Choice[Names]):
-    """the tensors, or arrays of them (`"X.vals"`), that lie in banks which their readers share instead of
-    copies ([compiler.md](compiler.md#lanes)); or `"all"`"""
+    """the tensors, or arrays (`"X.vals"`), in banks that readers share ([compiler.md](compiler.md#lanes)); or
+    `"all"`"""
 
     name = "interleave"
     by_default = '`"none"`'
@@ -43,9 +43,8 @@ class Interleave(Choice[Names]):
         for name in () if isinstance(value, str) else value:
             # Names that passes give to what they add are not known yet.
             if not is_open and name.partition(".")[0] not in program.tensors:
-                raise InputError(
-                    f"There is no tensor '{name}' to interleave; the program has {', '.join(program.tensors)}."
-                )
+                known = ", ".join(program.tensors)
+                raise InputError(f"There is no tensor '{name}' to interleave; the program has {known}.")
         return program
 
 

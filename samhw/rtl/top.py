@@ -114,8 +114,8 @@ class Top(wiring.Component):
             )
         if host.counters and any(memory.banks for memory in design.memories):
             raise InputError(
-                f"Memories of {design.name} lie in banks, whose ports have no counters; leave out 'interleave' "
-                "or the counters."
+                f"Memories of {design.name} lie in banks, whose ports have no counters; leave out "
+                "'interleave' or the counters."
             )
         if layout is not None:
             _check_off_chip(host, layout)

@@ -21,8 +21,8 @@ class Bottleneck:
     Attributes:
         node: the node that limits the run.
         reason: what it spent most of its cycles on: `firing`, `spacing`, `stalls`, `latency` (nothing is
-            busy, tokens are on their way), `banks` (reads wait for their turn), `circle` (nodes wait for each other in turn) or `memory` (data
-            that it reads or writes off chip).
+            busy, tokens are on their way), `banks` (reads wait for their turn), `circle` (nodes wait for each
+            other in turn) or `memory` (data that it reads or writes off chip).
         waits: the channels from the last writer back to that node, each of which its reader, or else its
             writer, waited for more than for anything else.
     """

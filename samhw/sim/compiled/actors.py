@@ -95,10 +95,8 @@ class Actors:
         self._lists = {name: self._put_lists(name, rows) for name, rows in lists.items()}
         self._put_rows(phase, [(len(w.inputs), len(q)) for w, q in zip(workers, outputs, strict=True)])
         for n, worker in enumerate(workers):
-            if worker.actor.turn is not None:
-                self._put_turns(n, worker)
-            elif key_of(worker) is not None:
-                self._put_spacing(n, worker)
+            if key_of(worker) is not None:
+                self._put_waits(n, worker)
 
     def _put_leaders(self, position: Mapping[Worker, int], outputs: Sequence[Sequence[Queue]]) -> None:
         """Notes with whom each worker is timed where nothing is assumed: the actors of ports with those that
@@ -157,6 +155,13 @@ class Actors:
                     self._private.append((array, array.copy()))
             words += self._stores[id(store)]
         return words
+
+    def _put_waits(self, n: int, worker: Worker) -> None:
+        """Gives the record of a worker what it has for its turns, or for its spacing."""
+        if worker.actor.turn is None:
+            self._put_spacing(n, worker)
+        else:
+            self._put_turns(n, worker)
 
     def _put_spacing(self, n: int, worker: Worker) -> None:
         """Gives the record of a worker what it has for its spacing."""

@@ -1,7 +1,7 @@
 """Where the arrays of a compiled program lie: what its schedule says of tensors (`place`), of the room on the
 chip (`on_chip`), and of banks (`interleave`), as what a design has."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from samhw.choices import interleave
@@ -134,7 +134,7 @@ def interleaved(compiled: Compiled) -> Compiled:
             "leave out 'parallel' or 'interleave'."
         )
     design = replace(compiled, fabrics=()).design
-    names = design.memory
+    names: Collection[str] = design.memory
     if not isinstance(asked, str):
         names = _by_array(compiled, dict.fromkeys(asked, Location(CHIP)), "interleave")
         off = {} if compiled.off_chip is None else compiled.off_chip.arrays
@@ -148,8 +148,9 @@ def interleaved(compiled: Compiled) -> Compiled:
         memories = tuple(replace(m, banks=banks.get(m.name, 0)) for m in region.graph.memories)
         graph = replace(region.graph, memories=memories)
         tokens = estimate(graph, compiled.arch, region.extent).tokens
-        delays, why = bank_delays(graph), region.reasons
-        graph, reasons = with_delays(graph, compiled.arch, delays, tokens, why, "reads of banks")
+        graph, reasons = with_delays(
+            graph, compiled.arch, bank_delays(graph), tokens, region.reasons, "reads of banks"
+        )
         regions.append(replace(region, graph=graph, reasons=reasons))
     return replace(compiled, regions=tuple(regions))
 

@@ -340,7 +340,8 @@ class Fabric(wiring.Component):
     def _accesses(self) -> dict[Key, dict[str, MemoryAccess]]:
         """How each node reaches those of its memories that lie off the chip, or in banks."""
         firsts = [(fabric, next(iter(ports.values()))) for fabric, ports in self._off_chip_ports]
-        used = {(fabric, port.node, port.param) for fabric, port in (*firsts, *self.banked.uses)}
+        used = {(fabric, port.node, port.param) for fabric, port in firsts}
+        used |= {(fabric, port.node, port.param) for fabric, port in self.banked.uses}
         return {
             (fabric, node.name): {
                 param: MemoryAccess.PORT if (fabric, node.name, param) in used else MemoryAccess.NONE

@@ -112,6 +112,11 @@ class Top(wiring.Component):
                 f"Regions of {design.name} run side by side, and their nodes have no counters; leave these "
                 "out, or the parallel steps."
             )
+        if host.counters and any(memory.banks for memory in design.memories):
+            raise InputError(
+                f"Memories of {design.name} lie in banks, whose ports have no counters; leave out "
+                "'interleave' or the counters."
+            )
         if layout is not None:
             _check_off_chip(host, layout)
             layout.check_fabrics(design)

@@ -10,7 +10,14 @@ from collections.abc import Callable
 
 from samhw.sim.compiled.actor_shapes import TimerShape, passes_gate
 from samhw.sim.compiled.many_firings import CALM, ENDED, FEW, MANY, fire_at_once, in_a_row
-from samhw.sim.compiled.one_firing import Wait, fire, wait_for_key, wait_for_slots, wait_for_tokens
+from samhw.sim.compiled.one_firing import (
+    Wait,
+    fire,
+    wait_for_key,
+    wait_for_slots,
+    wait_for_tokens,
+    wait_for_turn,
+)
 from samhw.sim.compiled.points import (
     NUMBER,
     SPAN,
@@ -162,7 +169,9 @@ def next_cycle(shape: TimerShape, timing: Timing, word: int, wait: Wait) -> int:
     wait_for_tokens(word, timing, wait)
     wait_for_slots(word, shape.ports, timing, wait)
     wait.apart = wait.room
-    if shape.spaced:
+    if shape.turns:
+        wait_for_turn(me, now.number, wait)
+    elif shape.spaced:
         wait_for_key(me, now.number, wait)
     if shape.gate and wait.apart < NEVER:
         return passes_gate(shape.gate, me.gate, me.gate_words, wait.apart, now.number)

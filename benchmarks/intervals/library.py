@@ -11,7 +11,7 @@ from samhw.graph.numerics import value_type
 from samhw.hls import HlsProgram, HlsStream
 from samhw.hls.cpp import payload_class
 from samhw.hls.library import library
-from samhw.hls.processes import lower_node
+from samhw.hls.lower import lower_node
 from samhw.hls.program import Process
 from samhw.hls.region_builder import RegionBuilder
 from tests.spec.examples import EXAMPLES

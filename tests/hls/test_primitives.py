@@ -13,7 +13,7 @@ from samhw.graph.numerics import value_type
 from samhw.hls import HlsProgram, HlsStream, MemoryPort
 from samhw.hls.cpp import INDEX, value_class
 from samhw.hls.library import library
-from samhw.hls.processes import lower_node
+from samhw.hls.lower import lower_node
 from samhw.hls.program import Argument
 from samhw.hls.region_builder import RegionBuilder
 from samhw.targets.building.hls_tools import WARNED, compile_cpp

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.graph.numerics import float_arithmetic as arithmetic
 from samhw.graph.numerics.circular import cos, sin
-from samhw.graph.numerics.convert_words import float_to_float, narrowed
 from samhw.graph.numerics.exponential import exp, sigmoid, silu, tanh
-from samhw.graph.numerics.float_arithmetic import nearest_integer
+from samhw.graph.numerics.float_arithmetic import float_to_float, narrowed, nearest_integer
 from samhw.graph.numerics.float_format import BF16, F8E4M3, F8E5M2, F32, FloatFormat
 from samhw.graph.numerics.gaussian import gelu
 from samhw.graph.numerics.logarithm import log

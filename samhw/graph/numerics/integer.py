@@ -11,10 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.errors import InputError
 from samhw.graph.numerics import fixed_arithmetic as arithmetic
 from samhw.graph.numerics.circular import cos, sin
-from samhw.graph.numerics.convert_words import fixed_to_float, float_to_fixed, narrowed
 from samhw.graph.numerics.exponential import exp, sigmoid, silu, tanh
 from samhw.graph.numerics.fixed_arithmetic import FixedFormat
-from samhw.graph.numerics.float_arithmetic import nearest_integer, square_root
+from samhw.graph.numerics.float_arithmetic import (
+    fixed_to_float,
+    float_to_fixed,
+    narrowed,
+    nearest_integer,
+    square_root,
+)
 from samhw.graph.numerics.float_format import F8E4M3, F8E5M2, F32, FloatFormat
 from samhw.graph.numerics.gaussian import gelu
 from samhw.graph.numerics.logarithm import log

@@ -7,9 +7,14 @@ from functools import cache, partial
 from typing import TypeAlias
 
 from samhw.errors import InputError
-from samhw.graph.numerics.convert_words import fixed_to_fixed, fixed_to_float, float_to_fixed, float_to_float
 from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float import Float
+from samhw.graph.numerics.float_arithmetic import (
+    fixed_to_fixed,
+    fixed_to_float,
+    float_to_fixed,
+    float_to_float,
+)
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.integer import Fixed, Integer
 from samhw.graph.numerics.operations import OPERATIONS

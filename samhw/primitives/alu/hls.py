@@ -10,7 +10,7 @@ from samhw.graph import Graph, Node
 from samhw.graph.numerics import NARROWINGS, OPERATIONS, Fixed, Float
 from samhw.graph.numerics.float_format import F32
 from samhw.hls.cpp import by, element_index, payload_class, value_class
-from samhw.hls.processes import plain
+from samhw.hls.lower import plain
 from samhw.hls.region_builder import RegionBuilder
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
 from samhw.primitives.alu.spec import axes_of

@@ -1,7 +1,7 @@
 """arg, as processes of C++."""
 
 from samhw.graph import Node
-from samhw.hls.processes import plain
+from samhw.hls.lower import plain
 from samhw.hls.region_builder import RegionBuilder
 
 __all__ = ["lower"]

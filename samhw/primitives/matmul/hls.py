@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from samhw.graph import Graph, Node
 from samhw.hls.cpp import by, element_index
-from samhw.hls.processes import plain
+from samhw.hls.lower import plain
 from samhw.hls.region_builder import RegionBuilder
 
 __all__ = ["context", "lower"]

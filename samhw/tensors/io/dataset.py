@@ -11,8 +11,7 @@ import scipy
 from samhw.errors import InputError
 from samhw.files import check_readable, reason
 from samhw.tensors.io.npz import array_names, load_arrays
-from samhw.tensors.io.text import read_table
-from samhw.tensors.io.text_file import TextFile
+from samhw.tensors.io.text import TextFile, read_table
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["is_dataset", "read_dataset"]

@@ -8,8 +8,7 @@ import numpy as np
 from samhw.errors import InputError
 from samhw.files import replacing
 from samhw.tensors.formats.arrays import IntArray
-from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_rows
-from samhw.tensors.io.text_file import TextFile
+from samhw.tensors.io.text import NumberTable, TextFile, read_sizes, read_table, write_rows
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read", "read_edges", "write"]

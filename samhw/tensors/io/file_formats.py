@@ -6,7 +6,7 @@ from samhw.errors import InputError
 from samhw.files import check_readable, reason
 from samhw.tensors.formats import Format
 from samhw.tensors.io import entry_lines, matrix_market, npz, pytorch_file, sam_directory
-from samhw.tensors.io.text_file import TextFile, text_suffix
+from samhw.tensors.io.text import TextFile, text_suffix
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read_tensor", "write_tensor"]

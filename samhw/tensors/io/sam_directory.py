@@ -22,8 +22,7 @@ import numpy.typing as npt
 from samhw.errors import InputError
 from samhw.files import temporary_beside
 from samhw.tensors.formats import Format, level_type
-from samhw.tensors.io.text import read_table, write_rows
-from samhw.tensors.io.text_file import TextFile
+from samhw.tensors.io.text import TextFile, read_table, write_rows
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read", "write"]

@@ -156,10 +156,12 @@ def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[
 
     Args:
         found: the best first.
-        count: of the best, and of the front.
+        count: of the best, and of the front, from its one end to the other.
     """
     front = pareto_front(found, lambda one: (one.cycles, one.energy or one.luts))
-    return list({id(one): one for one in (written, *found[:count], *front[:count])}.values())
+    if len(front) > count:
+        front = [front[place * (len(front) - 1) // max(count - 1, 1)] for place in range(count)]
+    return list({id(one): one for one in (written, *found[:count], *front)}.values())
 
 
 def written_one(found: Sequence[Explored]) -> Explored:

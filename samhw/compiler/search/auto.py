@@ -31,7 +31,7 @@ STAGES = (
 """What is tried one after the other, as choices and their stages: what wins most often comes first."""
 
 LARGER_STAGES = (
-    *(("blocks", "larger"), ("lanes", "more"), ("deal", "ranges")),
+    *(("blocks", "larger"), ("parallel", "more"), ("lanes", "more"), ("deal", "ranges")),
     ("permute_rows", "even"),
 )
 """What makes the best of these larger, as far as there is room."""
@@ -60,6 +60,7 @@ def choose(job: Job, compiled: Callable[[Schedule], Compiled], lowerings: Loweri
     lowerings.most = max(STEPS, TIMES * lowerings.steps)
     for stage in STAGES:
         best = _stage(search, best, notes, *stage)
+    best = _stage(search, best, notes, "share_hardware", "folded")
     best = _within(search, best, notes)
     for stage in LARGER_STAGES:
         best = _stage(search, best, notes, *stage)

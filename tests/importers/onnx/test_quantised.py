@@ -253,6 +253,25 @@ def test_quantisers_by_hand(name: str) -> None:
     assert np.array_equal(exec_.execute_onnx(shaped, {"x": X})["y"], found["y"])
 
 
+@pytest.mark.parametrize(
+    ("channels", "count", "shape"), [(4, 63, (3, 4)), (4, 70, (1, 4, 2, 2)), (1, 255, (4, 4))]
+)
+def test_many_thresholds_are_searched(channels: int, count: int, shape: tuple[int, ...]) -> None:
+    """With ties, infinities and NaN; in fewer cycles than a comparison each takes."""
+    rng = default_rng(count)
+    table = np.sort(rng.integers(-50, 50, (channels, count)) / 8, axis=1).astype(np.float32)
+    x = (rng.integers(-60, 60, shape) / 8).astype(np.float32)
+    x.reshape(-1)[:4] = np.inf, -np.inf, np.nan, table[0, -1]
+    node = helper.make_node("MultiThreshold", ["x", "t"], ["y"], domain=DOMAIN, out_dtype="UINT8")
+    limits = table.reshape(1, channels, *[1] * (len(shape) - 2), count)
+    found = samhw.onnx.compile(qonnx([node], {"t": table}, shape), {"x": x}).run()
+    assert np.array_equal(found["y"], (x[..., None] >= limits).sum(-1))
+    assert found.check().program_error == 0
+    shuffled = samhw.onnx.compile(qonnx([node], {"t": table[:, ::-1]}, shape), {"x": x}).run()
+    assert np.array_equal(shuffled["y"], found["y"])
+    assert found.cycles < 0.7 * shuffled.cycles
+
+
 def layer() -> tuple[Any, dict[str, Any]]:
     """A product of activations of 4 bits with weights of 3 bits, a scale for each channel, ReLU and a
     quantiser."""

@@ -3,6 +3,7 @@
 A quantised tensor is integers, in the narrowest type that has them, times a scale.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -79,6 +80,14 @@ def _times_scale(importer: NodeImporter, whole: Operand, zero: Operand, factor: 
     return importer.elementwise(lambda e, s: e * s, made, factor)
 
 
+def _divided(importer: NodeImporter, x: Operand, factor: Operand) -> Value:
+    """A number by its scale; by one that is a power of two without a divider, to the same bits."""
+    number = importer.number(factor)
+    if number is not None and math.frexp(number)[0] == 0.5 and abs(math.log2(number)) < 100:
+        return importer.elementwise(lambda e: e * (1 / number), x)
+    return importer.elementwise(lambda e, s: e / s, x, factor)
+
+
 def _constant(x: Operand | None) -> Array | None:
     return x.array if isinstance(x, Held) and x.fetch is None else None
 
@@ -100,7 +109,7 @@ def import_quant(
         found = rounded(np.clip(data / scale + offset, *(end.astype(np.float32) for end in ends)), mode)
         whole = Held(found.astype(np.int64), getattr(x, "name", "weight"))
     else:
-        made = importer.elementwise(lambda e, s: e / s, x, factor)
+        made = _divided(importer, x, factor)
         if importer.number(zero) != 0:
             made = importer.elementwise(lambda e, z: e + z, made, zero)
         made = _towards(importer, _clipped(importer, made, ends), mode)
@@ -234,8 +243,7 @@ def _counted(importer: NodeImporter, x: Value, limits: Value) -> Value:
 
 
 FEWEST_SEARCHED = 60
-"""Thresholds that are looked for in two steps, which take four times the area of a count, and at most half its
-cycles."""
+"""Thresholds that are looked for in two steps: four times the area of a count, and at most half its cycles."""
 
 
 def _is_searched(table: Array) -> bool:

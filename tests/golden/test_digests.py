@@ -13,6 +13,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.cost.area import estimate_area
 from samhw.cost.components import FAMILIES
-from samhw.graph import HostOptions
+from samhw.graph import HostOptions, OffChipLayout, Ports
 from samhw.graph.numerics import value_type
 from samhw.hls.emit import Options, emit
 from samhw.targets.backends import run
@@ -67,23 +68,40 @@ COMMANDS = (
     "run sddmm --data karate --lanes i=2 --stats",
     "run spmv --data karate --schedule auto --json -",
     "compare spmv --data karate",
+    "run gcn --data karate --memory ddr4 --clock 125MHz --energy --report OUT",
+    "run spmm --data karate --lanes i=4 --deal i=ranges --json -",
+    "run sddmm --data karate --trace OUT/tokens.vcd",
+    "run EXAMPLES/nested/stacked_lstm.py:example --json -",
+    "run EXAMPLES/mlir/transformer_block.mlir --fuse none --json -",
+    "accuracy gcn --data karate",
+    "accuracy spmv --data karate",
+    "sweep EXAMPLES/sweep.toml -o OUT/points.csv --report OUT/page",
+    "compile gcn --table --channels --data karate",
+    "build spmv --data karate --target vitis-hls -o OUT",
+    "build plus3 --data auto --target vitis-hls --on-chip none -o OUT",
+    "build plus3 --data auto --target verilog -o OUT",
 )
-"""Of the command line: what they print."""
+"""Of the command line: what they print, and write into the folder OUT."""
+
+UNLIKE = (".v", ".journal")
+"""Of files that another release of Yosys, or another run, writes in another way."""
 
 OF: dict[str, tuple[str, ...]] = {
     "graph": tuple(DESIGNS),
     "hls": tuple(DESIGNS),
     "area": tuple(DESIGNS),
     "result": tuple(name for name in DESIGNS if name not in ("gpt3_block", "bigbird_attention")),
-    "rtl": ("spmv", "ragged_product.ein"),
+    "rtl": ("spmv", "ragged_product.ein", "plus3", "sddmm", "spmspm_kij"),
+    "rtl off chip": ("plus3",),
     "command": COMMANDS,
 }
 """What is made of which designs, since elaboration and long runs take seconds; and of which words."""
 
 UNEQUAL = re.compile(
-    r"[\d.,]+ m?s\b|\"seconds\": [\d.e-]+|\"(?:python|numpy|samhw|date)\": \"[^\"]*\"|samhw \d[\w.+]*"
+    r"[\d.,]+ m?s\b|\"seconds\": ?[\d.e-]+|\"(?:python|numpy|samhw|date)\": ?\"[^\"]*\"|samhw \d[\w.+]*"
+    r"|\d{4}-\d\d-\d\dT[\d:+]+|(?:python|numpy) \d[\w.]+|\b[0-9a-f]{32}\b"
 )
-"""What is not the same in each run: times, and versions."""
+"""What is not the same in each run, or for other code: times, versions, and keys."""
 
 
 @cache
@@ -102,7 +120,9 @@ def graph(name: str) -> str:
     return graph_text(compiled(name))
 
 
-def rtl(name: str) -> str:
+def rtl(
+    name: str, host: str = "axi4,interrupt,recovery,counters", layout: OffChipLayout | None = None
+) -> str:
     """Amaranth's own text: Yosys takes longer for its Verilog."""
     from amaranth.back import rtlil
 
@@ -114,10 +134,18 @@ def rtl(name: str) -> str:
         design.design,
         design.arch,
         own_clock=True,
-        host=HostOptions.parse("axi4,interrupt,recovery,counters"),
+        host=HostOptions.parse(host),
+        layout=layout,
     )
     text: str = rtlil.convert(top, name="top", platform=platform, emit_src=False)
     return text + platform.rtlil + platform.text
+
+
+def rtl_off_chip(name: str) -> str:
+    """With ports and masters for all arrays."""
+    design = compiled(name)
+    arrays = dict.fromkeys((memory.name for memory in design.design.memories), 0)
+    return rtl(name, "axi4", OffChipLayout(design.design, design.arch, Ports(), arrays))
 
 
 def hls(name: str) -> str:
@@ -138,14 +166,23 @@ def result(name: str) -> str:
 
 
 def command(words: str) -> str:
-    done = CliRunner().invoke(main, words.replace("EXAMPLES", str(EXAMPLES)).split())
-    assert done.exit_code == 0, done.output
-    return UNEQUAL.sub("", done.output.replace(str(EXAMPLES), "EXAMPLES"))
+    with TemporaryDirectory() as folder:
+        done = CliRunner().invoke(
+            main, words.replace("EXAMPLES", str(EXAMPLES)).replace("OUT", folder).split()
+        )
+        assert done.exit_code == 0, done.output
+        files = sorted(
+            path for path in Path(folder).rglob("*") if path.is_file() and path.suffix not in UNLIKE
+        )
+        written = "".join(f"{path}\n{path.read_text('utf-8')}\n" for path in files)
+        text = (done.output + written).replace(str(EXAMPLES), "EXAMPLES").replace(folder, "OUT")
+        return UNEQUAL.sub("", text)
 
 
 VIEWS: dict[str, Callable[[str], str]] = {
     "graph": graph,
     "rtl": rtl,
+    "rtl off chip": rtl_off_chip,
     "hls": hls,
     "area": area,
     "result": result,
@@ -167,7 +204,7 @@ def kept() -> dict[str, str]:
 def made_by(view: str) -> str:
     """What else has a part in a text, since another release may give another one: Amaranth finds the names of
     signals in Python's own code."""
-    if view == "rtl":
+    if view.startswith("rtl"):
         return f" (Python {sys.version_info[1]}, amaranth {version('amaranth')})"
     return f" (torch {version('torch').split('+')[0]})" if view == "command" else ""
 

@@ -4,7 +4,7 @@ import ast
 from itertools import islice
 from random import Random
 
-from tests.rounds.choose import Timed, _chosen, _deep
+from tests.rounds.choose import Cover, Timed, _chosen, _deep
 from tests.rounds.mutate import ROOT, _drawn
 
 
@@ -12,8 +12,19 @@ def test_the_most_lines_a_second_come_first() -> None:
     dear = Timed("tests/a.py::all", 3.0, {"x.py": 0b1111})
     cheap = Timed("tests/b.py::three", 0.1, {"x.py": 0b0111})
     repeated = Timed("tests/b.py::again", 0.01, {"x.py": 0b0010})
-    assert [test.name for test in _chosen([dear, cheap, repeated], 1.0, {})] == [cheap.name]
-    assert [test.name for test in _chosen([dear, cheap], 10.0, {})] == [cheap.name, dear.name]
+    assert [test.name for test in _chosen([dear, cheap, repeated], 1.0, Cover(1.0))] == [cheap.name]
+    assert [test.name for test in _chosen([dear, cheap], 10.0, Cover(1.0))] == [cheap.name, dear.name]
+
+
+def test_a_line_counts_again_but_less() -> None:
+    cover = Cover(1.0, 0.25)
+    first = Timed("tests/a.py::first", 1.0, {"x.py": 0b0111})
+    second = Timed("tests/a.py::second", 1.0, {"x.py": 0b1100})
+    cover.add(first)
+    assert cover.worth(second) == 1.25  # A new line, and one for the second time.
+    cover.add(second)
+    assert cover.worth(first) == 0.5  # Its third line has been run twice.
+    assert cover.lines() == 4
 
 
 def test_what_is_deep() -> None:

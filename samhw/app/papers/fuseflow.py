@@ -383,7 +383,11 @@ FUSEFLOW = Paper(
             "table 3",
             "Errors of the estimate, in percent",
             heuristic,
-            (stated("operations"), plain("bytes"), plain("cycles")),
+            (
+                stated("error of operations in %", "operations"),
+                plain("error of bytes in %", "bytes"),
+                plain("error of cycles in %", "cycles"),
+            ),
             "Estimates here have exact statistics of the inputs; the paper's have densities.",
         ),
         PaperFigure(

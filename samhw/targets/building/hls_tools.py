@@ -90,11 +90,13 @@ def compile_cpp(sources: Mapping[str, str], units: Sequence[str], flags: Sequenc
         for path, text in sources.items():
             (work / path).parent.mkdir(parents=True, exist_ok=True)
             (work / path).write_text(text, encoding="utf-8")
-        # In two steps: a compiler that builds its own library would build another one for these options.
+        # In two steps: a compiler that builds its own library would build another one for these options. But
+        # a sanitizer has a library of its own.
+        sanitizers = [flag for flag in flags if flag.startswith("-fsanitize=")]
         objects = [f"{unit}.o" for unit in units]
         for unit, target in zip(units, objects, strict=True):
             _run(compiler, work, *options, "-include", str(common), "-Isrc", "-c", unit, "-o", target)
-        _run(compiler, work, *objects, "-o", str(folder / "simulate"))
+        _run(compiler, work, *sanitizers, *objects, "-o", str(folder / "simulate"))
         shutil.rmtree(work)
 
     return cached("hls", key, make) / "simulate"

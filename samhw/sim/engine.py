@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from samhw.sim.fault import LATE
 from samhw.sim.ports import Arbiter
+from samhw.sim.result import LATE
 from samhw.sim.step import NONE, TAKES, fault_needs
 from samhw.sim.worker import Plan, Queue, Worker
 

@@ -16,7 +16,7 @@ from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.project import _pins
-from samhw.targets.building.tools import find_verilator
+from samhw.targets.building.verilator import find_verilator
 from tests.support.command import good
 
 SQUARE = "tensor x[i=20] : csf\ntensor y[i=20] : csf\ny[i] = x[i] * x[i]\n"

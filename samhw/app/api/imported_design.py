@@ -10,8 +10,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from samhw.app.api.arguments import arch_of, value_of
-from samhw.app.api.design_result import DesignResult
-from samhw.app.api.notebook_views import Drawing, PageView, Tables
+from samhw.app.api.design_result import DesignResult, Drawing, PageView, Tables
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.checking import Difference
 from samhw.app.report.run_statistics import Statistics

@@ -18,8 +18,7 @@ from samhw.app.api.arguments import (
     path_of,
     value_of,
 )
-from samhw.app.api.design_result import DesignResult
-from samhw.app.api.notebook_views import Drawing, Tables
+from samhw.app.api.design_result import DesignResult, Drawing, Tables
 from samhw.app.checking import measure
 from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
@@ -34,10 +33,10 @@ from samhw.errors import InputError, shown
 from samhw.files import write_text
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import Integer, ValueType
-from samhw.html import html_scroll, html_section, html_text
 from samhw.lang import Capacity, Program, check_size
 from samhw.targets.backends import MODEL, Backend, HostRun, check_options, check_places, run
 from samhw.tensors import Format, Tensor, write_tensors
+from samhw.words import html_scroll, html_section, html_text
 
 __all__ = ["RunnableDesign"]
 

@@ -125,7 +125,7 @@ def _show(
         for number, refusal in enumerate(found.refusals, 1):
             click.echo(f"  refused {number}: {refusal}")
     if plot:
-        from samhw.app.report.comparison_plot import plot_comparison
+        from samhw.app.report.comparison_page import plot_comparison
 
         write_plot(plot, lambda: plot_comparison(found))
     if report:

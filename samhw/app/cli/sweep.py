@@ -139,7 +139,7 @@ def _drawing(
 
     def drawn(rows: Sequence[Row]) -> None:
         if plot is not None:
-            from samhw.app.report.sweep_plot import plot_sweep
+            from samhw.app.report.sweep_view import plot_sweep
 
             write_plot(plot, lambda: plot_sweep(rows, axes, against))
         if report is not None:

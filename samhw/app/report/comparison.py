@@ -11,7 +11,7 @@ from samhw.app.checking import Outcome, Verdict
 from samhw.app.checking.measure import Measure
 from samhw.app.report.time import gigabytes_per_second, say_clock, say_time, time_report
 from samhw.choices.schedule import Schedule
-from samhw.html import html_section, html_table, html_text
+from samhw.words import html_section, html_table, html_text
 
 __all__ = ["Compared", "Comparison"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from samhw.app.workload.room import banks_of, greatest_entries, stored_entries
+from samhw.app.workload.effort import banks_of, greatest_entries, stored_entries
 from samhw.choices.formats import with_formats
 from samhw.choices.schedule import Schedule
 from samhw.compiler import choose_value

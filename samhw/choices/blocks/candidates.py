@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from samhw.choices.choice import counts_text
 from samhw.choices.schedule import Schedule
-from samhw.choices.tables import counts_text
 from samhw.compiler.search.tried import AutoChoice, Search, Stage, Start, size_words
 from samhw.lang import Program
 

@@ -13,8 +13,7 @@ from dataclasses import replace
 from itertools import islice
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.modules import in_modules
-from samhw.compiler.search.spaces import free_spaces
+from samhw.compiler.search.spaces import free_spaces, in_modules
 from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
 from samhw.compiler.search.work import work_of
 from samhw.errors import InputError

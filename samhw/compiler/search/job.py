@@ -9,7 +9,7 @@ from typing import Protocol
 
 from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
-from samhw.compiler.search.modules import in_modules
+from samhw.compiler.search.spaces import in_modules
 from samhw.compiler.search.work import Sizes
 from samhw.compiler.value_choice import choose_value
 from samhw.cost import Budget

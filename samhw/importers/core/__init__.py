@@ -8,8 +8,7 @@ from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.finish import Emitted, emit
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.integer_products import contract
-from samhw.importers.core.makers import Makers
-from samhw.importers.core.reductions import Reductions
+from samhw.importers.core.makers import Makers, Reductions
 from samhw.importers.core.regrouping import Views
 from samhw.importers.core.scaled import is_scaled, scaled
 from samhw.importers.core.scan_blocks import Scans

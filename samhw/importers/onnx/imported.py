@@ -22,9 +22,8 @@ from samhw.importers.core import (
     placed_result,
 )
 from samhw.importers.core.element_types import WHOLE
-from samhw.importers.onnx.graph_names import Entry
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.model import ModelPort, OnnxModel
+from samhw.importers.onnx.model import Entry, ModelPort, OnnxModel
 from samhw.importers.onnx.operators.control import MOST_UNROLLED
 from samhw.importers.onnx.values import Array, Held, is_float, kind_name
 from samhw.importers.onnx.walk import NetworkWalk

@@ -87,7 +87,7 @@ NO_KEY = -1
 
 
 class FinderShape(NamedTuple):
-    """That of the code that finds firings (find.py)."""
+    """That of the code that finds firings (finding.py)."""
 
     inputs: int
     ports: tuple[int, ...]

@@ -12,9 +12,9 @@ from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import points_words, words_before
 from samhw.sim.compiled.records import NEVER, ActorRecord, array_of
 from samhw.sim.compiled.spare import Borrowed
-from samhw.sim.fault import LATE
 from samhw.sim.machine_code import Table
 from samhw.sim.network import Place
+from samhw.sim.result import LATE
 from samhw.sim.step import fault_needs
 from samhw.sim.worker import Queue, Worker
 

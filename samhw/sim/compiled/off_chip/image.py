@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.sim.compiled.engine_code import lines_addresses
-from samhw.sim.compiled.off_chip.records import AccessRecord
-from samhw.sim.compiled.records import NEVER
+from samhw.sim.compiled.records import NEVER, AccessRecord
 from samhw.sim.oracle import entry_size
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import LineAccess, Queue, Worker

@@ -1,16 +1,67 @@
-"""Edge lists as SNAP has them: two node numbers a line, and perhaps a weight; comments after ``#``."""
+"""Text files with a line for each entry: tensors as FROSTT has them, and edge lists as SNAP has."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 
 from samhw.errors import InputError
+from samhw.files import replacing
 from samhw.tensors.formats.arrays import IntArray
-from samhw.tensors.io.text import NumberTable, read_table
+from samhw.tensors.io.text import NumberTable, read_sizes, read_table, write_rows
 from samhw.tensors.io.text_file import TextFile
 from samhw.tensors.tensor import Tensor
 
-__all__ = ["read"]
+__all__ = [
+    "read",
+    "read_edges",
+    "write",
+]
+
+
+def read(source: TextFile) -> Tensor:
+    """Read a tensor as CSF; its shape is that of a comment ``# shape: 3 4``, or the largest coordinates."""
+    table = read_table(source)
+    shape = _stated_shape(table)
+    if not table.rows.size:
+        if shape is None:
+            raise InputError(
+                f"{source} has no entries and states no shape: add a line such as '# shape: 3 4'"
+            )
+        return Tensor.from_coo(np.zeros((len(shape), 0), int), np.zeros(0), shape, _format(len(shape)))
+    rank = table.rows.shape[1] - 1
+    coords = table.coordinates(rank)
+    if shape is None:
+        shape = tuple(int(row.max()) + 1 for row in coords)
+    elif len(shape) != rank:
+        raise InputError(f"{source} states a shape of rank {len(shape)} but has {rank} coordinates a line")
+    table.check_range(coords, shape)
+    return Tensor.from_coo(coords, table.rows[:, -1], shape, _format(rank))
+
+
+def write(path: Path, tensor: Tensor) -> None:
+    """Write the shape as a comment, then the entries in lexicographic order."""
+    coords, vals = tensor.to_coo(drop_zeros=tensor.format.stores_fill)
+    with replacing(path) as file:
+        file.write(f"# shape: {' '.join(map(str, tensor.shape))}\n".encode())
+        file.write(write_rows(*(coords + 1), vals))
+
+
+def _format(rank: int) -> str:
+    return "csf" if rank else "scalar"
+
+
+def _stated_shape(table: NumberTable) -> tuple[int, ...] | None:
+    for comment in table.comments:
+        if comment.startswith("shape:"):
+            sizes = read_sizes(comment.removeprefix("shape:").split())
+            if sizes is None:
+                raise InputError(
+                    f"{table.source}: '# {comment}' does not parse: write it as in '# shape: 3 4'"
+                )
+            return sizes
+    return None
+
 
 _UNDIRECTED = "undirected graph"
 """What SNAP begins a graph with that has each edge in one direction only. What it says of directed graphs,
@@ -18,7 +69,7 @@ _UNDIRECTED = "undirected graph"
 each of them."""
 
 
-def read(source: TextFile) -> Tensor:
+def read_edges(source: TextFile) -> Tensor:
     """Read the adjacency of a graph as CSR; edges without a weight have 1, and equal ones are one. Those of
     an undirected graph get their other direction.
 

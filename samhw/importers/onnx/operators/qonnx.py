@@ -243,7 +243,7 @@ def _counted(importer: NodeImporter, x: Value, limits: Value) -> Value:
 
 
 FEWEST_SEARCHED = 60
-"""Thresholds that are looked for in two steps: four times the area of a count, and at most half its cycles."""
+"""Thresholds that are looked for in two steps, in four times the area and at most half the cycles."""
 
 
 def _is_searched(table: Array) -> bool:

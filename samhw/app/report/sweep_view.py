@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from samhw.app.sweep.tuning import pareto_front
+from samhw.app.checking.measure import pareto_front
 from samhw.errors import InputError
 
 __all__ = ["COSTS", "Panel", "Row", "SweepView", "check_plot", "sweep_view", "word"]

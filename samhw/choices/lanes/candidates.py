@@ -8,13 +8,13 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search.tried import AutoChoice, Search, Stage, Start, size_words
 
-__all__ = ["STAGES", "more_lanes", "neighbours"]
+__all__ = ["STAGES", "more_lanes", "more_lanes_of", "neighbours"]
 
 MOST = 16
 """Lanes of an index that are tried."""
 
 
-def _more(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
+def more_lanes_of(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
     """The schedule with twice as many lanes of an index that stands outermost in a region."""
     for index in dict.fromkeys(region.order[0] for region in compiled.regions if region.order):
         count = 2 * schedule.lanes.get(index, 1)
@@ -26,7 +26,7 @@ def more_lanes(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice
     """With lanes as long as they are worth it and there is room for them."""
     if "lanes" not in search.job.room.grows:
         return best
-    found = search.grown(best, lambda way: _more(way.schedule, way.compiled))
+    found = search.grown(best, lambda way: more_lanes_of(way.schedule, way.compiled))
     if found is not best:
         notes.append(f"lanes: {counts_text(found.schedule.lanes)}, {size_words(best, found)}")
     return found
@@ -37,4 +37,4 @@ STAGES: Mapping[str, Stage] = {"more": more_lanes}
 
 def neighbours(at: Start) -> Iterator[Schedule]:
     """With more lanes, if those are to be tried."""
-    return _more(at.schedule, at.compiled) if "lanes" in at.job.room.grows else iter(())
+    return more_lanes_of(at.schedule, at.compiled) if "lanes" in at.job.room.grows else iter(())

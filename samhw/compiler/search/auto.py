@@ -26,7 +26,7 @@ STAGES = (
 
 LARGER_STAGES = (
     *(("blocks", "larger"), ("lanes", "more"), ("deal", "ranges")),
-    ("permute_rows", "even"),
+    *(("interleave", "banks"), ("permute_rows", "even")),
 )
 """What makes the best of these larger, as far as there is room."""
 

@@ -94,7 +94,7 @@ class Schedule:
     on_chip: str = AUTO
     interleave: str | Sequence[str] = "none"
     share_hardware: str | Sequence[Sequence[str]] = AUTO
-    parallel: str = "none"
+    parallel: str | Sequence[Sequence[str]] = "none"
 
     def __post_init__(self) -> None:
         for one in CHOICES:

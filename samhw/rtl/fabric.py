@@ -117,7 +117,8 @@ class Fabric(wiring.Component):
             "memories": Out(wiring.Signature(memories)),
         }
         if layout is not None:
-            members["off_chip"] = Out(OffChipSignature(self.needs, len(design.regions)))
+            signature = OffChipSignature(self.needs, len(design.regions), apart=design.is_parallel)
+            members["off_chip"] = Out(signature)
         if stall_ports:
             members["stall"] = In(len(self.stallable))
         if probes:
@@ -428,9 +429,11 @@ def _writes(node: Node, param: str) -> bool:
 def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, Mapping[int, OffChipPort]]]:
     """All ports of fabrics to memories off the chip, each with the number of its fabric, and as its regions
     have it, by the region."""
+    firsts = layout.first_ports(design)
     for fabric, group in enumerate(design.groups):
         for ports in zip(*(layout.ports_of(design.regions[region]) for region in group), strict=True):
-            yield fabric, dict(zip(group, ports, strict=True))
+            number = ports[0].number + firsts[fabric][ports[0].array.master]
+            yield fabric, {n: port._replace(number=number) for n, port in zip(group, ports, strict=True)}
 
 
 def _of_turns(steps: Steps, turn: Mapping[int, int]) -> Steps:

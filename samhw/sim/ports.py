@@ -70,19 +70,20 @@ class NodePorts:
     """The ports of a graph's nodes, which are put into a machine as its nodes are built.
 
     Args:
-        system: what lies off the chip; None if nothing does.
+        arbiter: serves what lies off the chip; None if nothing does.
     """
 
-    def __init__(self, graph: Graph, system: MemorySystem | None):
-        self.arbiter = None if system is None else Arbiter(system)
-        self._system = system
-        off_chip = () if system is None else system.layout.ports_of(graph)
+    def __init__(self, graph: Graph, arbiter: Arbiter | None):
+        self._arbiter = arbiter
+        self._system = None if arbiter is None else arbiter.system
+        off_chip = () if arbiter is None else arbiter.system.layout.ports_of(graph)
+        before = 0 if arbiter is None else len(arbiter.accesses)
         self._ports: dict[tuple[str, str, int], Port] = {
             **{(port.node, port.memory, port.word): port for port in bank_ports(graph)},
             **{(port.node, port.array.memory, port.word): port for port in off_chip},
         }
         self._banks = {memory.name: memory.banks for memory in graph.memories}
-        self._numbers = {port: number for number, port in enumerate(off_chip)}
+        self._numbers = {port: number for number, port in enumerate(off_chip, before)}
         self._accesses: dict[int, LineAccess] = {}
 
     def changed(self, node: str, actor: Actor) -> Actor:
@@ -115,11 +116,12 @@ class NodePorts:
             workers.append(self._write_port(worker, n, port))
         return workers, sources
 
-    def finish(self) -> Arbiter | None:
-        """The arbiter of all ports off the chip, if something lies there."""
-        if self.arbiter is not None:
-            self.arbiter.accesses = [self._accesses[number] for number in sorted(self._accesses)]
-        return self.arbiter
+    def finish(self) -> list[LineAccess]:
+        """What all ports ask, which the arbiter then serves."""
+        found = [self._accesses[number] for number in sorted(self._accesses)]
+        if self._arbiter is not None:
+            self._arbiter.accesses += found
+        return found
 
     def _reads(self, node: str, actor: Actor) -> list[tuple[Read, Port]]:
         """What an actor of a node reads through ports. An output that feeds nothing reads nothing."""

@@ -75,15 +75,15 @@ class NodePorts:
 
     def __init__(self, graph: Graph, arbiter: Arbiter | None):
         self._arbiter = arbiter
-        self._system = None if arbiter is None else arbiter.system
-        off_chip = () if arbiter is None else arbiter.system.layout.ports_of(graph)
-        before = 0 if arbiter is None else len(arbiter.accesses)
+        self._system = system = None if arbiter is None else arbiter.system
+        off_chip = () if system is None else system.layout.ports_of(graph)
         self._ports: dict[tuple[str, str, int], Port] = {
             **{(port.node, port.memory, port.word): port for port in bank_ports(graph)},
             **{(port.node, port.array.memory, port.word): port for port in off_chip},
         }
         self._banks = {memory.name: memory.banks for memory in graph.memories}
-        self._numbers = {port: number for number, port in enumerate(off_chip, before)}
+        first = 0 if arbiter is None else len(arbiter.accesses)
+        self._numbers = {port: number for number, port in enumerate(off_chip, first)}
         self._accesses: dict[int, LineAccess] = {}
 
     def changed(self, node: str, actor: Actor) -> Actor:
@@ -117,7 +117,7 @@ class NodePorts:
         return workers, sources
 
     def finish(self) -> list[LineAccess]:
-        """What all ports ask, which the arbiter then serves."""
+        """What all ports off the chip ask, which the arbiter then serves."""
         found = [self._accesses[number] for number in sorted(self._accesses)]
         if self._arbiter is not None:
             self._arbiter.accesses += found

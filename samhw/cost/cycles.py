@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.cost.counts import TokenCounts
-from samhw.cost.off_chip import PortCosts
+from samhw.cost.off_chip import BankCosts, PortCosts
 from samhw.cost.statistics import Support, TensorStatistics, any_of, shifted
 from samhw.cost.stream_supports import Carried
 from samhw.graph import Channel, Endpoint, Levels, Node, levels
@@ -88,9 +88,9 @@ def two_stages(first: NDArray[np.float64], second: NDArray[np.float64], ahead: i
 class CycleEstimate:
     """Of a graph, whose tokens are counted."""
 
-    def __init__(self, counts: TokenCounts, off_chip: PortCosts | None = None):
+    def __init__(self, counts: TokenCounts, ports: PortCosts | BankCosts | None = None):
         self._counts = counts
-        self._off_chip = off_chip
+        self._ports = ports
         self._graph = counts.graph
         self._arch = counts.arch
         self._indices = levels(counts.graph)
@@ -190,19 +190,19 @@ class CycleEstimate:
             reduction = node.spec.reduction(node.params)
             if reduction is not None:
                 inside += self._drain(node) + self._last_steps(node, reduction)
-            written = self._off_chip.tail(node.name) if self._off_chip else 0.0
+            written = self._ports.tail(node.name) if self._ports else 0.0
             behind = [self._way(c) + tail[c.sink.node] for c in self._given(node)]
             tail[node.name] = inside + max(behind, default=written)
         return tail
 
     def _way(self, channel: Channel) -> float:
-        """The cycles of a token from a node to the next one, with those of a read off chip."""
-        return channel.latency + (self._off_chip.after(channel.source) if self._off_chip else 0.0)
+        """The cycles of a token from a node to the next one, with those of a read through a port."""
+        return channel.latency + (self._ports.after(channel.source) if self._ports else 0.0)
 
     def _inside(self, node: Node) -> float:
         """The cycles from a token to what it makes a node give."""
         inside = node.spec.inside(node.params, self._arch, self._graph.value)
-        return inside + (self._off_chip.inside(node.name) if self._off_chip else 0.0)
+        return inside + (self._ports.inside(node.name) if self._ports else 0.0)
 
     def _taken(self, node: Node) -> list[Channel]:
         return [self._graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs]
@@ -212,7 +212,7 @@ class CycleEstimate:
         return [channel for end in ends for channel in self._graph.fanout.get(end, ())]
 
     def _busy(self, node: Node) -> float:
-        return max(self._firing(node), self._off_chip.busy(node.name) if self._off_chip else 0.0)
+        return max(self._firing(node), self._ports.busy(node.name) if self._ports else 0.0)
 
     def _firing(self, node: Node) -> float:
         ends = [channel.source for channel in self._taken(node)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.cycles import CycleEstimate
-from samhw.cost.off_chip import PortCosts
+from samhw.cost.off_chip import BankCosts, PortCosts
 from samhw.cost.statistics import TensorStatistics
 from samhw.cost.stream_supports import Results, flows, results_of
 from samhw.graph import Arch, Graph, MemoryRole, OffChipMemory, OffChipPort
@@ -144,7 +144,8 @@ def estimate_graph(
     counts = TokenCounts(graph, arch, found, statistics)
     busiest = TokenCounts(graph, arch, found, statistics, busiest=True)
     ports = None if off_chip is None else PortCosts(busiest, extents, *off_chip)
-    timing = CycleEstimate(busiest, ports)
+    banks = BankCosts(busiest, extents) if any(memory.banks for memory in graph.memories) else None
+    timing = CycleEstimate(busiest, ports or banks)
     nodes = {
         node.name: NodeEstimate(counts.operations(node), timing.busy[node.name], timing.start[node.name])
         for node in graph.nodes

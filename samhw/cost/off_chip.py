@@ -1,4 +1,4 @@
-"""What ports to memory off the chip (docs/memory.md) add to the cycles of a graph."""
+"""What ports to memories off the chip (docs/memory.md), or in banks, add to the cycles of a graph."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -18,11 +18,12 @@ from samhw.graph import (
     TensorBinding,
     levels,
 )
+from samhw.graph.banks import BankPort, bank_delays, bank_ports
 from samhw.graph.off_chip_memory import read_latency
 from samhw.graph.spec import Each, StoredArray
 from samhw.tensors import Format
 
-__all__ = ["PortCosts"]
+__all__ = ["BankCosts", "PortCosts"]
 
 PASSING = 2
 """Cycles that a read port adds to a token that reads nothing, or what is there."""
@@ -54,7 +55,70 @@ class _Loop(NamedTuple):
     again: bool
 
 
-class PortCosts:
+Port = OffChipPort | BankPort
+
+
+class _Reads:
+    """What is known of the places that ports read one after another."""
+
+    def __init__(self, counts: TokenCounts, extents: Mapping[str, int]):
+        self._counts = counts
+        self._extents = extents
+        self._indices = levels(counts.graph)
+
+    def _loops(self, port: Port) -> list[_Loop]:
+        """The innermost loops in which the places that a port reads ascend, the innermost first."""
+        node = self._counts.graph.node[port.node]
+        source = self._counts.graph.fanin[Endpoint(port.node, node.inputs[0].name)].source
+        flow, around = self._counts.taken(node, node.inputs[0].name), self._indices[source]
+        path = tuple(led.index for led in flow.path)
+        if self._is_given(port):
+            end = Endpoint(port.node, port.param)
+            flow, around, path = self._counts.found[end], self._indices[end], (*path, node.index)
+        depth = len(around)
+        while depth and around[depth - 1] not in path:
+            # In such a loop it is the same place again and again.
+            depth -= 1
+        loops: list[_Loop] = []
+        while depth and len(loops) < len(path) and around[depth - 1] == path[-1 - len(loops)]:
+            if loops and loops[-1].over in flow.lanes:
+                break
+            rounds = max(1.0, self._counts.present(flow, depth - 1))
+            turns = max(1.0, self._counts.present(flow, depth) / rounds)
+            extent = max(turns, self._extent(port, path, len(path) - 1 - len(loops), flow))
+            depth -= 1
+            again = depth > 0 and around[depth - 1] not in path
+            loops.append(_Loop(path[-1 - len(loops)], rounds, turns, extent, again))
+        return loops
+
+    def _extent(self, port: Port, path: Sequence[str], level: int, flow: Carried) -> float:
+        """About how many places a fiber of a level has."""
+        binding = self._binding(port, len(path))
+        if binding is not None:
+            form = Format.parse(binding.format, len(binding.indices))
+            if form.levels[level].is_full:
+                mode = form.mode_order[level]
+                counted = binding.block_counts[mode] if binding.block_counts else ""
+                return float(self._extents[counted or binding.indices[mode]])
+        statistics = self._counts.statistics
+        inside = flow.some.indices.intersection(path[: level + 1])
+        outside = inside.intersection(path[:level])
+        return statistics.count(flow.some, inside) / max(1.0, statistics.count(flow.some, outside))
+
+    def _binding(self, port: Port, depth: int) -> TensorBinding | None:
+        """The tensor that an array is read as, with this many levels outside of its places: of several in the
+        same memories the one of that rank."""
+        graph = self._counts.graph
+        stored = graph.memory[port.memory].tensor
+        held = [b for b in graph.tensors if b.stored == stored and len(b.indices) >= depth]
+        return min(held, key=lambda binding: len(binding.indices), default=None)
+
+    def _is_given(self, port: Port) -> bool:
+        """Whether a port reads for the tokens of an output, and not for those of an input."""
+        return self._counts.graph.node[port.node].spec.memories[port.param].each is Each.GIVEN
+
+
+class PortCosts(_Reads):
     """Those of the ports of a graph, whose tokens are counted."""
 
     def __init__(
@@ -64,9 +128,7 @@ class PortCosts:
         ports: Sequence[OffChipPort],
         memory: OffChipMemory,
     ):
-        self._counts = counts
-        self._extents = extents
-        self._indices = levels(counts.graph)
+        super().__init__(counts, extents)
         self._ports = ports
         self._memory = memory
         self._latency, self._answered = _latencies(memory)
@@ -130,53 +192,6 @@ class PortCosts:
         else:
             whole_again = max(0.0, whole - 1 / max(1.0, port.array.lines))
         return whole + (loop.rounds - 1) * (whole_again + follows)
-
-    def _loops(self, port: OffChipPort) -> list[_Loop]:
-        """The innermost loops in which the places that a port reads ascend, the innermost first."""
-        node = self._counts.graph.node[port.node]
-        source = self._counts.graph.fanin[Endpoint(port.node, node.inputs[0].name)].source
-        flow, around = self._counts.taken(node, node.inputs[0].name), self._indices[source]
-        path = tuple(led.index for led in flow.path)
-        if self._is_given(port):
-            end = Endpoint(port.node, port.param)
-            flow, around, path = self._counts.found[end], self._indices[end], (*path, node.index)
-        depth = len(around)
-        while depth and around[depth - 1] not in path:
-            # In such a loop it is the same place again and again.
-            depth -= 1
-        loops: list[_Loop] = []
-        while depth and len(loops) < len(path) and around[depth - 1] == path[-1 - len(loops)]:
-            if loops and loops[-1].over in flow.lanes:
-                break
-            rounds = max(1.0, self._counts.present(flow, depth - 1))
-            turns = max(1.0, self._counts.present(flow, depth) / rounds)
-            extent = max(turns, self._extent(port, path, len(path) - 1 - len(loops), flow))
-            depth -= 1
-            again = depth > 0 and around[depth - 1] not in path
-            loops.append(_Loop(path[-1 - len(loops)], rounds, turns, extent, again))
-        return loops
-
-    def _extent(self, port: OffChipPort, path: Sequence[str], level: int, flow: Carried) -> float:
-        """About how many places a fiber of a level has."""
-        binding = self._binding(port, len(path))
-        if binding is not None:
-            form = Format.parse(binding.format, len(binding.indices))
-            if form.levels[level].is_full:
-                mode = form.mode_order[level]
-                counted = binding.block_counts[mode] if binding.block_counts else ""
-                return float(self._extents[counted or binding.indices[mode]])
-        statistics = self._counts.statistics
-        inside = flow.some.indices.intersection(path[: level + 1])
-        outside = inside.intersection(path[:level])
-        return statistics.count(flow.some, inside) / max(1.0, statistics.count(flow.some, outside))
-
-    def _binding(self, port: OffChipPort, depth: int) -> TensorBinding | None:
-        """The tensor that an array is read as, with this many levels outside of its places: of several in the
-        same memories the one of that rank."""
-        graph = self._counts.graph
-        stored = graph.memory[port.array.memory].tensor
-        held = [b for b in graph.tensors if b.stored == stored and len(b.indices) >= depth]
-        return min(held, key=lambda binding: len(binding.indices), default=None)
 
     # Cycles of memories
 
@@ -272,10 +287,6 @@ class PortCosts:
         given = (port for port in self._ports if not port.write and self._is_given(port))
         return {Endpoint(port.node, port.param): self._delay(port) for port in given}
 
-    def _is_given(self, port: OffChipPort) -> bool:
-        """Whether a port reads for the tokens of an output, and not for those of an input."""
-        return self._counts.graph.node[port.node].spec.memories[port.param].each is Each.GIVEN
-
     def _delay(self, port: OffChipPort) -> float:
         """The cycles of the first read of a read port; hardly any if there is none."""
         ports = self._memory.ports
@@ -288,6 +299,53 @@ class PortCosts:
         written = (self.accesses[port.name] for port in self._ports if port.write and port.node == node)
         most = max(written, default=0.0)
         return min(1.0, most) * (1 + ports.offer + ports.beats + self._answered + ports.answer)
+
+
+class BankCosts(_Reads):
+    """Those of the ports to memories in banks (docs/timing.md), with the answers of `PortCosts`."""
+
+    def __init__(self, counts: TokenCounts, extents: Mapping[str, int]):
+        super().__init__(counts, extents)
+        self._ports = bank_ports(counts.graph)
+        self._delays = bank_delays(counts.graph)
+
+    def inside(self, node: str) -> float:
+        """As of `PortCosts`, like the others."""
+        return self._delays.inside.get(node, 0)
+
+    def after(self, source: Endpoint) -> float:
+        """The cycles that ports add to the tokens of an output."""
+        return self._delays.after.get(source, 0)
+
+    def tail(self, node: str) -> float:
+        """Nothing is written through such ports."""
+        return 0.0
+
+    def busy(self, node: str) -> float:
+        """The cycles that the ports of a node fire, or wait for their turn."""
+        return max((self._busy(port) for port in self._ports if port.node == node), default=0.0)
+
+    def _busy(self, port: BankPort) -> float:
+        """A place that follows the one before comes at once. Beyond other places the turn goes on by as many,
+        around all banks; to the same place, by all. A run begins at any turn; or, after the stop of a row
+        that fills all banks as often, at the one that has just gone by."""
+        node = self._counts.graph.node[port.node]
+        source = self._counts.graph.fanin[Endpoint(port.node, node.inputs[0].name)].source
+        flow = self._counts.found[source]
+        if self._is_given(port):
+            source = Endpoint(port.node, port.param)
+            flow = self._counts.found[source]
+        reads, banks = self._counts.values(flow), self._counts.graph.memory[port.memory].banks
+        runs, wait, begin = reads, 0.0, (banks - 1) / 2
+        if loops := self._loops(port):
+            row = loops[0]
+            runs = min(reads, row.rounds)
+            wait = min(row.extent / row.turns - 1, begin)
+            begin = banks - 1 if wait == 0 and row.extent % banks == 0 else begin
+        places = row.rounds * row.turns if loops else reads
+        again = max(0.0, reads - places)
+        waits = again * (banks - 1) + max(0.0, places - runs) * wait + runs * begin
+        return self._counts.tokens(source) + waits
 
 
 def _touched(accesses: float, lines: float) -> float:

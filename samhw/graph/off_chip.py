@@ -82,6 +82,11 @@ class OffChipPort(NamedTuple):
         return f"{self.node}.{self.param}{'_next' if self.word else ''}"
 
     @property
+    def memory(self) -> str:
+        """The name of the memory."""
+        return self.array.memory
+
+    @property
     def begins(self) -> bool:
         """It writes 0 to place 0 before all else: positions of a level begin so, and its writer does not."""
         return self.write and self.param == StoredArray.POS

@@ -112,6 +112,26 @@ def test_ranges_of_rows(lanes: str, name: str, formats: str) -> None:
     assert correlate([[first, other]], schedule, jobs=1).good
 
 
+IN_BANKS = (
+    ("i=4", "spmv", ""),
+    ("i=8", "spmm", ""),
+    ("i=3+k=2", "spmm", ""),
+    ("i=8", "sddmm", "i=ranges"),
+    ("i=6", "spmspm_ikj", "i=ranges"),
+)
+"""Single places, rows of a dense matrix, lanes within lanes, ranges, and rows of a compressed matrix."""
+
+
+@pytest.mark.nightly(but=1)
+@pytest.mark.verilator
+@pytest.mark.parametrize(("lanes", "name", "deal"), sample(IN_BANKS, IN_BANKS[:1]))
+def test_memories_in_banks(lanes: str, name: str, deal: str) -> None:
+    words = {"lanes": lanes, "interleave": "all", **({"deal": deal} if deal else {})}
+    schedule = Schedule(**{field: choice(field).parse(word) for field, word in words.items()})
+    data = [bind_program(name, [f"random:size=13,density=0.3,seed={seed}"]) for seed in (1, 2)]
+    assert correlate([data], schedule, jobs=1).good
+
+
 IN_HLS = (
     ("spmm", "i=2+k=2"),
     ("sddmm", "i=2+j=2"),

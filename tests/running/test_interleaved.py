@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import samhw
+from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.compiled import area_of
+from samhw.compiler.compiled import area_of, estimate_compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.placement import interleaved_lines
 from samhw.compiler.search import Job
@@ -19,6 +20,7 @@ from samhw.graph.banks import bank_ports
 from samhw.lang import Capacity, parse
 from samhw.rtl.top import Top
 from samhw.sim import Result, simulate
+from samhw.targets.backends import run as simulated
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor
 from tests.sim.small_phases import small_phases
@@ -122,6 +124,18 @@ def test_banks_take_the_block_rams_of_one_copy() -> None:
     saved = areas["none"].memories.block_rams - areas["X"].memories.block_rams
     assert saved == block_rams(1 << 16, 32, 16) - 128 > 800
     assert areas["X"].memories.luts > areas["none"].memories.luts
+
+
+@pytest.mark.parametrize(("interleave", "slower"), [("X.vals", (1.02, 1.15)), ("A.vals", (2.5, 4.5))])
+def test_waits_are_expected(interleave: str, slower: tuple[float, float]) -> None:
+    """Those for rows are few. A value that is read again and again waits for all banks each time."""
+    held = bind_program("spmm", ["random:size=64,density=0.1"])
+    ways = [
+        compile_workload(held, Schedule(lanes={"i": 8}, interleave=names)) for names in ("none", [interleave])
+    ]
+    copies, banks = (estimate_compiled(way, held.statistics()).cycles for way in ways)
+    assert slower[0] < banks / copies < slower[1]
+    assert simulated(ways[1], held.tensors).cycles == pytest.approx(banks, rel=0.1)
 
 
 TWO = (

@@ -13,6 +13,7 @@ from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import explore
 from samhw.compiler.search.tried import Start
 from samhw.compiler.search.work import Load, lane_loads
+from samhw.cost import Budget
 from samhw.lang import load_kernel
 from samhw.targets.backends import run
 from samhw.tensors import Tensor
@@ -100,6 +101,24 @@ def test_even_lanes_and_what_is_given_stay() -> None:
     found = choose_schedule(job_of(workload(), given))
     assert found.schedule.permute_rows == {"A": "by length"}
     assert not found.schedule.split
+
+
+def test_banks_leave_room_for_more_lanes() -> None:
+    values = np.random.default_rng(0)
+    stored = {
+        "A": Tensor.from_dense((values.random((64, 32)) < 0.2).astype(int), "csr"),
+        "X": Tensor.from_dense(values.integers(1, 9, (32, 256)), "dense"),
+    }
+    held = Workload("rows", load_kernel("spmm").unbound, stored)
+    room = Room(frozenset({"lanes"}), Budget("ecp5", {"block_rams": 120}))
+    found = choose_schedule(job_of(held, Schedule(fuse="auto"), room=room))
+    assert found.schedule.interleave == ("X.vals",)
+    assert found.schedule.lanes == {"i": 16}
+    assert found.area.use.block_rams <= 120
+    # As many lanes as have room with copies take more than three times as long.
+    assert any(line.startswith("interleave: X.vals, about 7,403 cycles instead of 27") for line in found.why)
+    given = choose_schedule(job_of(held, Schedule(fuse="auto", interleave="all"), room=room))
+    assert given.schedule.interleave == "all"
 
 
 def test_a_search_finds_them_too() -> None:

@@ -9,7 +9,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search.tried import AutoChoice, Search, Stage, Start, size_words
 
-__all__ = ["STAGES", "neighbours"]
+__all__ = ["STAGES", "more_in_ranges", "neighbours"]
 
 MOST = 64
 """Lanes with ranges that are tried: each takes block memories of its own only for its share."""
@@ -22,7 +22,7 @@ def _ranges(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
             yield replace(schedule, deal={**schedule.deal, index: RANGES})
 
 
-def _more(schedule: Schedule) -> Iterator[Schedule]:
+def more_in_ranges(schedule: Schedule) -> Iterator[Schedule]:
     """The schedule with twice as many lanes of an index with ranges."""
     for index in schedule.ranged:
         if (count := 2 * schedule.lanes.get(index, 1)) <= MOST:
@@ -42,7 +42,7 @@ def _in_ranges(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice
         for schedule in _ranges(start, best.compiled):
             way = search.tried(schedule)
             if way is not None and search.has_room(way):
-                way = search.grown(way, lambda way: _more(way.schedule)) if may_grow else way
+                way = search.grown(way, lambda way: more_in_ranges(way.schedule)) if may_grow else way
                 found = way if way.cycles <= found.cycles else found
     if found is not best:
         lanes = counts_text(found.schedule.lanes)
@@ -60,4 +60,4 @@ def neighbours(at: Start) -> Iterator[Schedule]:
         others = {name: way for name, way in at.schedule.deal.items() if name != index}
         yield replace(at.schedule, deal=others)
     if "lanes" in at.job.room.grows:
-        yield from _more(at.schedule)
+        yield from more_in_ranges(at.schedule)

@@ -8,13 +8,13 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search.tried import AutoChoice, Search, Stage, Start, size_words
 
-__all__ = ["STAGES", "more_lanes", "neighbours"]
+__all__ = ["STAGES", "more_lanes", "more_lanes_of", "neighbours"]
 
 MOST = 16
 """Lanes of an index that are tried."""
 
 
-def _more(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
+def more_lanes_of(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
     """The schedule with twice as many lanes of an index that stands outermost in a region."""
     for index in dict.fromkeys(region.order[0] for region in compiled.regions if region.order):
         count = 2 * schedule.lanes.get(index, 1)
@@ -30,7 +30,7 @@ def more_lanes(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice
     in_turn = search.seen(replace(best.schedule, parallel=search.given.parallel))
     starts = dict.fromkeys((best.schedule, best.schedule if in_turn is None else in_turn.schedule))
     grown = (
-        search.grown(start, lambda way: _more(way.schedule, way.compiled))
+        search.grown(start, lambda way: more_lanes_of(way.schedule, way.compiled))
         for schedule in starts
         if (start := search.seen(schedule)) is not None
     )
@@ -45,4 +45,4 @@ STAGES: Mapping[str, Stage] = {"more": more_lanes}
 
 def neighbours(at: Start) -> Iterator[Schedule]:
     """With more lanes, if those are to be tried."""
-    return _more(at.schedule, at.compiled) if "lanes" in at.job.room.grows else iter(())
+    return more_lanes_of(at.schedule, at.compiled) if "lanes" in at.job.room.grows else iter(())

@@ -32,7 +32,7 @@ STAGES = (
 
 LARGER_STAGES = (
     *(("blocks", "larger"), ("parallel", "more"), ("lanes", "more"), ("deal", "ranges")),
-    ("permute_rows", "even"),
+    *(("interleave", "banks"), ("permute_rows", "even")),
 )
 """What makes the best of these larger, as far as there is room."""
 

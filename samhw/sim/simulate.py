@@ -319,7 +319,7 @@ class _Running(NamedTuple):
         return max(*over, *(access.latest for access in self.machine.accesses), 0)
 
     def result(self, cycles: int, uncompiled: str) -> Result:
-        """What the run has given in so many cycles."""
+        """What the run has given, which took this many cycles."""
         machine = self.machine
         written, memory = machine.words_written(), None
         if machine.arbiter is not None:

@@ -128,8 +128,8 @@ def cases(values: Sequence[ValueType], widths: Sequence[int] = INDEX_BITS) -> It
         yield Case(control_component(nodes, len(writers), regions), unit)
     for sizes in product((1, 16), (16, 240, 1920), REGIONS):
         yield Case(shell_component(*sizes), _shell((), *sizes))
-    for of, width, values in product(("numbers", "signals"), (8, 32), (2, 12, 48)):
-        yield Case(binding_component(of, width, values), Bound(of, width, values))
+    for of, width, count in product(("numbers", "signals"), (8, 32), (2, 12, 48)):
+        yield Case(binding_component(of, width, count), Bound(of, width, count))
 
 
 SAMPLED_WORK = {

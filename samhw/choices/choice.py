@@ -24,6 +24,7 @@ __all__ = [
     "RegionLists",
     "Rules",
     "Texts",
+    "all_numbered",
     "check_names",
     "check_one_of",
     "check_table",
@@ -32,7 +33,6 @@ __all__ = [
     "counts_text",
     "is_list",
     "lists_with_numbers",
-    "numbered",
     "read_entries",
     "table_with_numbers",
 ]
@@ -94,6 +94,11 @@ def numbered(name: str, names: Iterable[str]) -> dict[str, str]:
     form = re.compile(f"{first}([0-9]+)" + r"(?:\1)".join(others))
     found = ((match[1], known) for known in names if (match := form.fullmatch(known)))
     return {number: f"{known}{dot}{array}" for number, known in found}
+
+
+def all_numbered(wanted: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Names, with all of these in the place of each that has a star."""
+    return tuple(name for one in wanted for name in numbered(one, names).values() or [one])
 
 
 def table_with_numbers(table: Mapping[str, T], names: Iterable[str]) -> dict[str, T]:

@@ -7,6 +7,7 @@ from samhw.choices.choice import AUTO
 from samhw.choices.parallel import NONE as ONE_BY_ONE
 from samhw.choices.share_hardware import NONE
 from samhw.compiler.compiled import Compiled, CompiledRegion
+from samhw.compiler.placement import interleaved
 from samhw.compiler.side_by_side import Bundles, apart, in_bundles, side_by_side
 from samhw.errors import InputError
 from samhw.graph import Graph
@@ -27,6 +28,7 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     bundles: Bundles = ()
     if compiled.schedule.parallel != ONE_BY_ONE:
         compiled, bundles = in_bundles(compiled)
+    compiled = interleaved(compiled)
     asked = compiled.schedule.share_hardware
     graphs = [region.graph for region in compiled.regions]
     if isinstance(asked, str):
@@ -59,9 +61,13 @@ def _equal(compiled: Compiled, graphs: Sequence[Graph], *, is_free: bool) -> tup
             another order.
     """
     layout = compiled.off_chip
+    apart = {number for number, graph in enumerate(graphs) if any(m.banks for m in graph.memories)}
     found: list[tuple[int, ...]] = []
     for group in equal_regions(graphs):
         together: dict[object, list[int]] = {}
+        group = tuple(number for number in group if number not in apart)
+        if not group:
+            continue
         for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
             own = graphs[number]
             paces = tuple(pace_of(own.node[node.name]) for node in graph.nodes) if is_free else ()
@@ -84,6 +90,12 @@ def _named(regions: Sequence[CompiledRegion], names: Sequence[str]) -> tuple[int
             raise InputError(f"'share_hardware' names '{name}', which no region computes; name its results.")
         found.update(numbers)
     group = tuple(sorted(found))
+    for number in group:
+        if banked := [m.name for m in regions[number].graph.memories if m.banks]:
+            raise InputError(
+                f"The region of {regions[number].region.written[-1]} cannot share hardware, since "
+                f"{banked[0]} lies in banks; leave it out of 'share_hardware' or of 'interleave'."
+            )
     first, *others = group
     for other in others:
         why = difference(regions[first].graph, regions[other].graph)

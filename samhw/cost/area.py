@@ -1,6 +1,6 @@
 """What a design takes of an FPGA: the sum of its components, as they were measured."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,12 +21,16 @@ from samhw.cost.components import (
     use_of_component,
 )
 from samhw.graph import LUT_PLACES, Arch, Design, Endpoint, Graph, Memory, Node, block_rams
+from samhw.graph.banks import bank_ports
 from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
 from samhw.graph.pools import pools_of
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
 __all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
+
+FOUR_INPUTS = ("ecp5", "ice40")
+"""Families whose LUTs have four inputs: a multiplexer of two words, where six make one of four."""
 
 
 @dataclass(frozen=True)
@@ -182,13 +186,27 @@ class _Area:
         width = self._design.stored(memory).width(self._bits)
         found = self._use(memory_component(memory, width, reads))
         words = memory.payload().words
-        blocks = words * block_rams(memory.capacity, width // words, reads)
+        blocks = words * block_rams(memory.capacity, width // words, reads, memory.banks)
+        if memory.banks:
+            found += self._ways_to_banks(memory, width)
         if self._family == BASE:
             return replace(found, block_rams=blocks if memory.capacity > LUT_PLACES else 0)
         if self._family == "ice40":
             return found
         alone = words * reads * block_rams(memory.capacity, width // words)
         return replace(found, block_rams=found.block_rams * blocks / alone)
+
+    def _ways_to_banks(self, memory: Memory, width: int) -> Use:
+        """The ports to a memory in banks, and what leads addresses to its banks and words back: for each of
+        two ports of a bank a multiplexer for each bit of a bank's number, with a register after the last."""
+        bits = (memory.banks - 1).bit_length()
+        place = max(memory.capacity - 1, 1).bit_length()
+        stages = bits if self._family in FOUR_INPUTS else -(-bits // 2)
+        lines = 2 * memory.banks * (width + place - bits)
+        own = [Counter(port.memory for port in bank_ports(graph)) for graph in self._design.regions]
+        most = max(counts[memory.name] for counts in own)
+        ask, wait = self._use(channel_component(place, 2)), self._use(channel_component(width, 6))
+        return (ask + wait).times(most) + Use(luts=lines * stages, registers=lines)
 
     def _masters(self) -> Use:
         """The ports off the chip."""

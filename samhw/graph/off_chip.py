@@ -26,6 +26,7 @@ __all__ = [
     "Ports",
     "chip_bytes",
     "held_on_chip",
+    "is_used",
     "other_ports",
     "spread",
 ]
@@ -409,7 +410,7 @@ class OffChipLayout:
         """(parameter, word, array, whether it writes) of each port of a node."""
         for param, name in node.memories.items():
             array = self.arrays.get(name)
-            if array is None or not _is_used(graph, node, param):
+            if array is None or not is_used(graph, node, param):
                 continue
             use = node.spec.memories[param]
             for word in range(max(use.reads, 1)):
@@ -427,7 +428,7 @@ def _check_chip(design: Design, ports: Ports, chip: SdramChip, size: int) -> Non
         )
 
 
-def _is_used(graph: Graph, node: Node, param: str) -> bool:
+def is_used(graph: Graph, node: Node, param: str) -> bool:
     """What is read for each token of an output of the same name is read only if somebody takes it."""
     if node.spec.memories[param].each is not Each.GIVEN:
         return True

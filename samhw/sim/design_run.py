@@ -25,7 +25,7 @@ from samhw.graph.spec import StoredArray
 from samhw.sim.engine import UNLIMITED
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import Result, joined_results
-from samhw.sim.simulate import WHOLE, Body, InterruptedRunError, simulate_beside
+from samhw.sim.simulate import WHOLE, GraphRun, InterruptedRunError, simulate_beside
 from samhw.sim.stores import zeros
 
 __all__ = ["SimulatedRegion", "joined", "simulate_regions", "simulated_regions", "total_cycles"]
@@ -61,56 +61,86 @@ def simulated_regions(
     there are several regions, the error of a run says which one it comes from.
     """
     validate_design(design)
-    channels = _traced_channels(design, trace)
     system = None if memory is None else MemorySystem(design, arch, memory)
     if system is not None:
         system.layout.check_bodies(design)
     check_steps(design.sequence, extents)
-    available = dict(memories)
-    steps = {name: zeros(design.memory[name]) for name in _written_in_steps(design)}
-
-    def body(number: int, at: Mapping[str, int], traced: bool) -> Body:
-        region = design.regions[number]
-        inputs = [m.name for m in region.memories if m.role is MemoryRole.INPUT]
-        words = {name: (available if name in available else steps)[name] for name in inputs}
-        kept = {name: array for name, array in steps.items() if name not in inputs}
-        # Where all of the window has passed, nobody needs to see tokens.
-        return Body(region, words, channels[number] if traced else False, at, kept)
-
-    def finished(body: Body, result: Result) -> SimulatedRegion:
-        # Of what is written step by step all that has been.
-        whole = {
-            name: steps[name][: max(len(new), len(available.get(name, ())))]
-            for name, new in result.memories.items()
-            if name in steps
-        }
-        result = replace(result, memories={**result.memories, **whole})
-        available.update(result.memories)
-        return SimulatedRegion(body.graph, dict(body.memories), result)
-
-    def simulated(numbers: Sequence[int], at: Mapping[str, int], start: int) -> list[SimulatedRegion]:
-        begin, end = _left(window[0], start), _left(window[1], start)
-        bodies = [body(number, at, end > 0) for number in numbers]
-        try:
-            results = simulate_beside(
-                bodies,
-                arch,
-                extents,
-                memory=system,
-                window=(begin, end),
-                limit=_left(limit, start),
-                **options,
-            )
-        except RunError as error:
-            if len(design.runs) > 1 and len(bodies) == 1 and not isinstance(error, InterruptedRunError):
-                error.within(f"Region {bodies[0].graph.name}")
-            raise
-        return [finished(own, result) for own, result in zip(bodies, results, strict=True)]
-
+    run = _DesignRun(design, arch, memories, extents, system, trace, window, limit, options)
     fabric = {number: place for place, group in enumerate(design.groups) for number in group}
-    yield from _in_time(design.sequence, extents, simulated, None if system is None else fabric.__getitem__)
+    yield from _in_time(
+        design.sequence, extents, run.side_by_side, None if system is None else fabric.__getitem__
+    )
     if system is not None:
         system.write_log()
+
+
+class _DesignRun:
+    """A run of a design: its regions run on what those before them have written. Arguments as of
+    `simulated_regions`."""
+
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        memories: Mapping[str, NDArray[Any]],
+        extents: Mapping[str, int],
+        system: MemorySystem | None,
+        trace: bool | Collection[str],
+        window: tuple[int, int],
+        limit: int,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._design = design
+        self._arch = arch
+        self._extents = extents
+        self._system = system
+        self._channels = _traced_channels(design, trace)
+        self._window = window
+        self._limit = limit
+        self._options = options
+        self._available = dict(memories)
+        self._steps = {name: zeros(design.memory[name]) for name in _written_in_steps(design)}
+
+    def side_by_side(
+        self, numbers: Sequence[int], at: Mapping[str, int], start: int
+    ) -> list[SimulatedRegion]:
+        """Runs regions from a cycle on, at these values of the indices of repeats."""
+        begin, end = (_left(cycle, start) for cycle in self._window)
+        runs = [self._graph_run(number, at, end > 0) for number in numbers]
+        try:
+            results = simulate_beside(
+                runs,
+                self._arch,
+                self._extents,
+                memory=self._system,
+                window=(begin, end),
+                limit=_left(self._limit, start),
+                **self._options,
+            )
+        except RunError as error:
+            if len(self._design.runs) > 1 and len(runs) == 1 and not isinstance(error, InterruptedRunError):
+                error.within(f"Region {runs[0].graph.name}")
+            raise
+        return [self._finished(own, result) for own, result in zip(runs, results, strict=True)]
+
+    def _graph_run(self, number: int, at: Mapping[str, int], traced: bool) -> GraphRun:
+        region = self._design.regions[number]
+        inputs = [m.name for m in region.memories if m.role is MemoryRole.INPUT]
+        words = {name: (self._available if name in self._available else self._steps)[name] for name in inputs}
+        kept = {name: array for name, array in self._steps.items() if name not in inputs}
+        # Where all of the window has passed, nobody needs to see tokens.
+        return GraphRun(region, words, self._channels[number] if traced else False, at, kept)
+
+    def _finished(self, run: GraphRun, result: Result) -> SimulatedRegion:
+        # Of what is written step by step all that has been.
+        whole = {
+            name: self._steps[name][: max(len(new), len(self._available.get(name, ())))]
+            for name, new in result.memories.items()
+            if name in self._steps
+        }
+        result = replace(result, memories={**result.memories, **whole})
+        self._available.update(result.memories)
+        return SimulatedRegion(run.graph, dict(run.memories), result)
 
 
 def _in_time(

@@ -51,7 +51,8 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores, arbiter: Arbiter | Non
     sources: Ends = {}
     sinks: Ends = {}
     networks = _networks(graph, arch)
-    ports = None if arbiter is None else NodePorts(graph, arbiter)
+    has_ports = arbiter is not None or any(stored.banks for stored in graph.memories)
+    ports = NodePorts(graph, arbiter) if has_ports else None
     for node in graph.nodes:
         workers += build_node(node, networks[node.name], stores, sources, sinks, ports)
     channels = {}

@@ -23,7 +23,7 @@ from samhw.sim.result import Passage, Result, channel_stats, node_stats, raise_f
 from samhw.sim.stores import make_stores
 from samhw.sim.worker import Stalls, Tap, Worker
 
-__all__ = ["Body", "Completion", "InterruptedRunError", "Progress", "simulate", "simulate_beside"]
+__all__ = ["Completion", "GraphRun", "InterruptedRunError", "Progress", "simulate", "simulate_beside"]
 
 
 # How much of a run is done, by what it has read and written.
@@ -213,9 +213,9 @@ def simulate(
     """
     if memory is not None and not isinstance(memory, MemorySystem):
         memory = MemorySystem(Design.of(graph), arch, memory)
-    body = Body(graph, memories, trace, steps or {}, kept or {})
+    run = GraphRun(graph, memories, trace, steps or {}, kept or {})
     (result,) = simulate_beside(
-        [body],
+        [run],
         arch,
         extents,
         memory=memory,
@@ -229,7 +229,7 @@ def simulate(
     return result
 
 
-class Body(NamedTuple):
+class GraphRun(NamedTuple):
     """A graph that runs, with the arguments of `simulate` that are its own."""
 
     graph: Graph
@@ -241,7 +241,7 @@ class Body(NamedTuple):
 
 @no_collection()
 def simulate_beside(
-    bodies: Sequence[Body],
+    runs: Sequence[GraphRun],
     arch: Arch,
     extents: Mapping[str, int],
     *,
@@ -257,43 +257,43 @@ def simulate_beside(
     each. Arguments and errors are those of `simulate`, and names what an error is about.
 
     Args:
-        bodies: in the order of their ports.
+        runs: in the order of their ports.
         stalls: of nodes of any of them.
 
     Raises:
         Each error of `simulate`; of several graphs, it names its own as a region.
     """
-    for body in bodies:
-        validate(body.graph)
+    for given in runs:
+        validate(given.graph)
     if memory is not None:
         memory.begin()
     arbiter = None if memory is None else Arbiter(memory)
-    runs = [_started(body, arch, extents, arbiter, window, check) for body in bodies]
+    running = [_started(given, arch, extents, arbiter, window, check) for given in runs]
     for name, pattern in (stalls or {}).items():
-        _stall(runs, name, pattern)
-    whole = Machine([worker for run in runs for worker in run.machine.workers], {}, arbiter)
+        _stall(running, name, pattern)
+    whole = Machine([worker for run in running for worker in run.machine.workers], {}, arbiter)
 
     def results(cycles: Sequence[int], uncompiled: str = "") -> list[Result]:
-        return [run.result(own, uncompiled) for run, own in zip(runs, cycles, strict=True)]
+        return [run.result(own, uncompiled) for run, own in zip(running, cycles, strict=True)]
 
-    completion = [run.completion(extents) for run in runs] if progress else []
+    completion = [run.completion(extents) for run in running] if progress else []
     with Interrupt() as interrupt:
-        between = _between(interrupt, progress, completion, bodies[0].graph.name)
+        between = _between(interrupt, progress, completion, runs[0].graph.name)
         try:
             uncompiled = execute(whole, engine, limit=limit, window=window, between=between)
             if interrupt.requested:  # Since the engine last asked: nobody else will be told of it.
                 raise _Stop
         except _Stop:
-            latest = [max(worker.last for worker in run.machine.workers) for run in runs]
+            latest = [max(worker.last for worker in run.machine.workers) for run in running]
             raise InterruptedRunError(results(latest)[0]) from None
     if memory is not None:
         memory.check()
-    _raise_first(runs)
-    ends = [run.end() for run in runs]
+    _raise_first(running)
+    ends = [run.end() for run in running]
     if memory is not None:
         memory.end(max(ends))
     found = results(ends, uncompiled)
-    for run in runs:
+    for run in running:
         run.machine.dissolve()
     return found
 
@@ -301,7 +301,7 @@ def simulate_beside(
 class _Running(NamedTuple):
     """A graph under way."""
 
-    body: Body
+    given: GraphRun
     machine: Machine
     outputs: Mapping[str, NDArray[np.int64]]
     passages: Mapping[str, list[Passage]]
@@ -309,17 +309,17 @@ class _Running(NamedTuple):
     """It is the first of those that run side by side."""
 
     def completion(self, extents: Mapping[str, int]) -> Completion:
-        return Completion(self.body.graph, self.machine, self.body.memories, extents)
+        return Completion(self.given.graph, self.machine, self.given.memories, extents)
 
     def end(self) -> int:
         """The cycle in which the last writer has committed, and with it the off-chip memory."""
-        writers = {node.name for node in self.body.graph.writers()}
+        writers = {node.name for node in self.given.graph.writers()}
         # What a gather does is over in the next cycle.
         over = (w.last + (w.access is not None) for w in self.machine.workers if w.node in writers)
         return max(*over, *(access.latest for access in self.machine.accesses), 0)
 
     def result(self, cycles: int, uncompiled: str) -> Result:
-        """What the run has given, which took this many cycles."""
+        """What the run has given in these cycles."""
         machine = self.machine
         written, memory = machine.words_written(), None
         if machine.arbiter is not None:
@@ -336,7 +336,7 @@ class _Running(NamedTuple):
 
 
 def _started(
-    body: Body,
+    run: GraphRun,
     arch: Arch,
     extents: Mapping[str, int],
     arbiter: Arbiter | None,
@@ -344,10 +344,10 @@ def _started(
     check: bool,
 ) -> _Running:
     first = arbiter is None or not arbiter.accesses
-    stores, outputs = make_stores(body.graph, body.memories, extents, body.steps, body.kept)
-    machine = build_graph(body.graph, arch, stores, arbiter)
-    passages = _tap(body.graph, machine, body.trace, window, check)
-    return _Running(body, machine, outputs, passages, first)
+    stores, outputs = make_stores(run.graph, run.memories, extents, run.steps, run.kept)
+    machine = build_graph(run.graph, arch, stores, arbiter)
+    passages = _tap(run.graph, machine, run.trace, window, check)
+    return _Running(run, machine, outputs, passages, first)
 
 
 def _raise_first(runs: Sequence[_Running]) -> None:
@@ -359,10 +359,10 @@ def _raise_first(runs: Sequence[_Running]) -> None:
     order = sorted(range(len(runs)), key=lambda place: failing(runs[place]))
     for place in order:
         try:
-            raise_failure(runs[place].body.graph, runs[place].machine)
+            raise_failure(runs[place].given.graph, runs[place].machine)
         except RunError as error:
             if len(runs) > 1:
-                error.within(f"Region {runs[place].body.graph.name}")
+                error.within(f"Region {runs[place].given.graph.name}")
             raise
 
 
@@ -386,8 +386,8 @@ def _between(
 
 
 def _stall(runs: Sequence[_Running], name: str, pattern: Sequence[bool]) -> None:
-    known = [run for run in runs if name in run.body.graph.node]
-    if not known or (known[0].body.graph.node[name].inputs and known[0].body.graph.node[name].outputs):
+    known = [run for run in runs if name in run.given.graph.node]
+    if not known or (known[0].given.graph.node[name].inputs and known[0].given.graph.node[name].outputs):
         raise InputError(f"There is no root or writer {name!r} to stall; name one.")
     if all(pattern):
         raise InputError(f"The stall pattern of {name!r} never lets it fire; let one cycle be False.")

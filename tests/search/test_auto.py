@@ -64,7 +64,8 @@ def test_brackets_are_chosen_where_they_take_less_work() -> None:
     workload = Workload("dense", *bound(parse(CHAIN), i=30, k=30, f=20, h=2))
     compiled = compile_workload(workload, AUTO)
     assert compiled.schedule.brackets == {"Y": "A * (X * W)"}
-    regions, brackets = compiled.why
+    regions, brackets, zeros = compiled.why
+    assert zeros.startswith("formats: ")
     assert re.fullmatch(r"regions: \w+, about [\d,]+ cycles \([\d,]+ as written\)", regions)
     assert brackets.startswith("brackets: Y = A * (X * W), ")
     result = run(compiled, workload.tensors)

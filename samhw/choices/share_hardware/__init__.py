@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from samhw.choices.choice import AUTO, RegionLists, numbered
+from samhw.choices.choice import AUTO, RegionLists, all_numbered
 
 __all__ = ["ALL", "CHOICE", "NONE"]
 
@@ -28,7 +28,7 @@ class SharedHardware(RegionLists):
         """Those of all numbers share one fabric."""
         if isinstance(value, str):
             return value
-        return tuple(tuple(n for one in own for n in numbered(one, names).values() or [one]) for own in value)
+        return tuple(all_numbered(own, names) for own in value)
 
 
 CHOICE = SharedHardware()

@@ -189,6 +189,16 @@ class Search:
         found = self._known.get(schedule)
         return found if isinstance(found, AutoChoice) else None
 
+    def aside(self, schedule: Schedule) -> AutoChoice | None:
+        """As `tried`, of what is not asked for: it is said, and never chosen."""
+        if schedule in self._known:
+            return self.seen(schedule)
+        kept = self._least, self._smallest
+        found = self.tried(schedule)
+        del self._known[schedule]
+        self._least, self._smallest = kept
+        return found
+
     def has(self, patience: float) -> bool:
         """Whether one more candidate leaves some patience."""
         return self._spent + len(self.program.statements) <= patience

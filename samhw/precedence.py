@@ -72,12 +72,6 @@ class Precedence(Generic[Name]):
         for first, second in edges:
             del self._after[first][second], self._before[second][first], self.edges[first, second]
 
-    def keep(self, nodes: Collection[Name]) -> None:
-        """Takes out all other nodes, and their edges."""
-        self.remove_edges([edge for edge in self.edges if not {*edge} <= {*nodes}])
-        for node in [node for node in self if node not in nodes]:
-            del self._after[node], self._before[node]
-
     def leads(self, first: Name, second: Name) -> bool:
         """There is a way from one node to the other, or they are one."""
         return second in reached([first], self.after)

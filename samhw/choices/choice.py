@@ -2,7 +2,8 @@
 checks of values that several choices share, each of which gives the value as a schedule keeps it, or raises
 `InputError`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,7 @@ __all__ = [
     "RegionLists",
     "Rules",
     "Texts",
+    "all_numbered",
     "check_names",
     "check_one_of",
     "check_table",
@@ -30,8 +32,13 @@ __all__ = [
     "choice",
     "counts_text",
     "is_list",
+    "lists_with_numbers",
     "read_entries",
+    "table_with_numbers",
 ]
+
+
+T = TypeVar("T")
 
 
 def check_one_of(field: str, value: object, choices: Sequence[str]) -> None:
@@ -76,6 +83,44 @@ def read_entries(field: str, word: str, wanted: str) -> dict[str, str]:
     return table
 
 
+def numbered(name: str, names: Iterable[str]) -> dict[str, str]:
+    """By number the name of it that one with stars stands for; empty if there are no stars, or no such name.
+    What follows a dot is an array's, and stays."""
+    if "*" not in name:
+        return {}
+    stem, dot, array = name.partition(".")
+    # Each star is the same number.
+    first, *others = map(re.escape, stem.split("*"))
+    form = re.compile(f"{first}([0-9]+)" + r"(?:\1)".join(others))
+    found = ((match[1], known) for known in names if (match := form.fullmatch(known)))
+    return {number: f"{known}{dot}{array}" for number, known in found}
+
+
+def all_numbered(wanted: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Names, with all of these in the place of each that has a star."""
+    return tuple(name for one in wanted for name in numbered(one, names).values() or [one])
+
+
+def table_with_numbers(table: Mapping[str, T], names: Iterable[str]) -> dict[str, T]:
+    """A table of entries by name, with all of these names that one with a star stands for. An entry of its
+    own comes before that of a star."""
+    found: dict[str, T] = {}
+    for name, entry in table.items():
+        found |= dict.fromkeys(numbered(name, names).values() or [name], entry)
+    return found | {name: entry for name, entry in table.items() if name in found}
+
+
+def lists_with_numbers(lists: Iterable[Sequence[str]], names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Lists of names, each with a star once for each number that all such names of it have."""
+    found: list[tuple[str, ...]] = []
+    for own in lists:
+        by_number = {name: numbered(name, names) for name in own if "*" in name}
+        numbers = [n for n in next(iter(by_number.values()), {}) if all(n in k for k in by_number.values())]
+        found += [tuple(by_number[name][n] if name in by_number else name for name in own) for n in numbers]
+        found += [] if numbers else [tuple(own)]
+    return tuple(found)
+
+
 def is_list(value: object) -> bool:
     """Whether it is a sequence, but for texts."""
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
@@ -87,8 +132,6 @@ def plain(value: Any) -> Any:
         return {name: plain(inner) for name, inner in value.items()}
     return [plain(inner) for inner in value] if is_list(value) else value
 
-
-T = TypeVar("T")
 
 AUTO = "auto"
 """In words, of what the compiler or a search is to choose."""
@@ -168,6 +211,11 @@ class Choice(Generic[T]):
         """The value in plain form, which `check` takes."""
         return plain(value)
 
+    def with_numbers(self, value: T, names: Iterable[str]) -> T:
+        """A value with all of these names that one with a star stands for, which may be any number: in a
+        table each has the entry, and of a list there is one for each number."""
+        return value
+
     def apply(self, program: Program, value: T, *, is_open: bool) -> Program:
         """The program as a value wants it. What it says of tensors that passes have yet to add is left to the
         compiler.
@@ -235,6 +283,9 @@ class Texts(Choice[dict[str, str]]):
     def with_entry(self, value: Mapping[str, str], entry: str, word: str) -> dict[str, str]:
         return {**value, entry: word}
 
+    def with_numbers(self, value: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+        return table_with_numbers(value, names)
+
     def columns(self, value: Mapping[str, str]) -> dict[str, str]:
         return {f"{self.name}.{name}": text for name, text in value.items()}
 
@@ -288,6 +339,9 @@ class CountsByName(Choice[dict[str, int]]):
             counts[name] = int(count)
         return counts
 
+    def with_numbers(self, value: dict[str, int], names: Iterable[str]) -> dict[str, int]:
+        return table_with_numbers(value, names)
+
     def word(self, value: Mapping[str, int]) -> str:
         return counts_text(value)
 
@@ -338,6 +392,11 @@ class RegionLists(Choice[str | tuple[tuple[str, ...], ...]]):
 
     def word(self, value: str | Sequence[Sequence[str]]) -> str:
         return value if isinstance(value, str) else ",".join("+".join(names) for names in value)
+
+    def with_numbers(
+        self, value: str | tuple[tuple[str, ...], ...], names: Iterable[str]
+    ) -> str | tuple[tuple[str, ...], ...]:
+        return value if isinstance(value, str) else lists_with_numbers(value, names)
 
     def apply(self, program: Program, value: str | tuple[tuple[str, ...], ...], *, is_open: bool) -> Program:
         if not isinstance(value, str) and not is_open:

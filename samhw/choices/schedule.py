@@ -109,12 +109,21 @@ class Schedule:
                 that does not fit.
         """
         is_open = self.adds_tensors(program)
-        for one, value in self._values():
+        for one, value in self.in_words_of(program)._values():
             applied = one.apply(program, value, is_open=is_open)
             if applied.statements != program.statements:
                 is_open = self.adds_tensors(applied)
             program = applied
         return program
+
+    def in_words_of(self, program: Program) -> "Schedule":
+        """The schedule with all names of a program's tensors that names with a star stand for."""
+        changes = {
+            one.name: found
+            for one, value in self._values()
+            if (found := one.with_numbers(value, program.tensors)) != value
+        }
+        return replace(self, **changes) if changes else self
 
     def adds_tensors(self, program: Program) -> bool:
         """Whether passes may add tensors to a program, which orders, shares and queues then may name."""

@@ -16,7 +16,7 @@ from samhw.errors import InputError, ScheduleError, StreamError
 from samhw.graph import Endpoint, Graph, Repeat, levels, validate
 from samhw.lang import Region
 from samhw.lang.decision import Refusal, RegionDecision, Sharing
-from samhw.lang.fusion import FusedRegion, PartialOrder, check_order, orders, partial_order
+from samhw.lang.fusion import FusedRegion, check_order, orders, partial_order
 from samhw.names import Names
 from samhw.tensors import Format
 
@@ -32,7 +32,6 @@ class LoweredRegion:
 
     region: Region
     fused: FusedRegion
-    partial_order: PartialOrder
     order: tuple[str, ...]
     table: FusionTable
     graph: Graph
@@ -109,19 +108,19 @@ def lower_region(
             order = check_order(fused, partial, decision.order)
     except ScheduleError as error:
         return Refusal.of(error, region.written)
-    found = lower_fused(scope, number, fused, partial, order)
+    found = lower_fused(scope, number, fused, order)
     if isinstance(found, LoweredRegion) and decision is not None:
         return replace(found, note=decision.why)
     return found
 
 
 def lower_fused(
-    scope: Scope, number: int, fused: FusedRegion, partial: PartialOrder, order: tuple[str, ...]
+    scope: Scope, number: int, fused: FusedRegion, order: tuple[str, ...]
 ) -> LoweredRegion | Refusal:
     """A region whose uses share as they do, in an order of its indices. None is lowered twice."""
     key = scope.causes(number, fused), order
     if key not in scope.lowerings:
-        found = scope.lowerings[key] = _lowered(scope, number, fused, partial, order)
+        found = scope.lowerings[key] = _lowered(scope, number, fused, order)
         made = FOR_AN_INSTANCE * len(fused.instances)
         scope.lowerings.take(made if isinstance(found, Refusal) else len(found.graph.nodes))
     known: LoweredRegion | Refusal = scope.lowerings[key]
@@ -130,13 +129,11 @@ def lower_fused(
     name, graph = scope.name(number), known.graph
     if graph.name != name:
         graph = replace(graph, name=name)
-    return replace(
-        known, region=scope.program.regions[number], fused=fused, partial_order=partial, graph=graph
-    )
+    return replace(known, region=scope.program.regions[number], fused=fused, graph=graph)
 
 
 def _lowered(
-    scope: Scope, number: int, fused: FusedRegion, partial: PartialOrder, order: tuple[str, ...]
+    scope: Scope, number: int, fused: FusedRegion, order: tuple[str, ...]
 ) -> LoweredRegion | Refusal:
     try:
         builder = EinsumBuilder(fused, scope.dimensions, order, scope.iteration, scope.value, scope.steps)
@@ -158,7 +155,7 @@ def _lowered(
             )
         dimension = scope.rows(fused.dimension)
         table = lower(results, _title(fused), order, dimension, scope.extents, builder.columns, scope.value)
-        return _of_table(scope, number, fused, partial, table, dimension, scope.extents)
+        return _of_table(scope, number, fused, table, dimension, scope.extents)
     except ScheduleError as error:
         return Refusal.of(error, scope.program.regions[number].written)
 
@@ -186,9 +183,7 @@ def _reshaped(scope: Scope, number: int) -> LoweredRegion:
         view, result, fused.dimension, scope.extents, Names(scope.program.tensors), scope.value
     )
     # The indices of the result are in no loop.
-    partial = partial_order(fused)
-    partial.keep(read.stored)
-    found = _of_table(scope, number, fused, partial, table, fused.dimension, scope.extents)
+    found = _of_table(scope, number, fused, table, fused.dimension, scope.extents)
     why = scope.lowerable.copied_shapes[written.tensor]
     return replace(found, note=f"copies {read.tensor} to {written.tensor}, element by element: {why}")
 
@@ -218,7 +213,7 @@ def _copied(scope: Scope, number: int, copy: PermutedCopy) -> LoweredRegion:
     column = columns.fresh("once")
     pattern = View(column, column, (index,), Format.dense(1).levels, pattern=True)
     table = lower_copy(view, pattern, result, dimension, extents, columns, scope.value)
-    found = _of_table(scope, number, fused, partial_order(fused), table, dimension, extents)
+    found = _of_table(scope, number, fused, table, dimension, extents)
     return replace(found, copy=copy)
 
 
@@ -226,7 +221,6 @@ def _of_table(
     scope: Scope,
     number: int,
     fused: FusedRegion,
-    partial: PartialOrder,
     table: FusionTable,
     dimension: Mapping[str, str],
     extents: Mapping[str, int],
@@ -250,7 +244,7 @@ def _of_table(
     region = scope.program.regions[number]
     computed = computations(region, table, graph, expected, scope.points(region))
     return LoweredRegion(
-        region, fused, partial, table.rows[:-1], table, graph, extent, expected, computed, repeat=repeat
+        region, fused, table.rows[:-1], table, graph, extent, expected, computed, repeat=repeat
     )
 
 

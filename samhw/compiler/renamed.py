@@ -13,7 +13,7 @@ from samhw.graph import Channel, Endpoint, Graph, Memory, Node, TensorBinding
 from samhw.graph.fabrics import Form, form_of, keep_form
 from samhw.lang import Program
 from samhw.lang.decision import RegionDecision
-from samhw.lang.fusion import FusedRegion, partial_order
+from samhw.lang.fusion import FusedRegion
 from samhw.names import Names
 
 __all__ = ["renamed_decision", "renamed_region"]
@@ -95,7 +95,6 @@ def renamed_region(
         found,
         region=region,
         fused=fused,
-        partial_order=partial_order(fused),
         order=to.all(found.order),
         table=table,
         graph=graph,

@@ -131,8 +131,8 @@ def check_sequence(design: Design) -> None:
         )
     if design.is_parallel:
         raise InputError(
-            f"Regions of {design.name} run side by side, and an HLS project calls one after another; leave "
-            "out 'parallel'."
+            f"Regions of {design.name} run side by side, and an HLS project calls one after another, since "
+            "one process alone reads an array of a dataflow region; leave out 'parallel'."
         )
 
 

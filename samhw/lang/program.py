@@ -176,6 +176,9 @@ class Program:
         other = replace(self, regions=tuple(regions))
         if tuple(other._written) != tuple(self._written):
             other = replace(other, written=self.written or tuple(self._written))
+        if "dimensions" in vars(self):
+            # They follow from the statements as they were written.
+            vars(other).update(dimensions=self.dimensions)
         return other
 
     def with_alike(

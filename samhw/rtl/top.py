@@ -107,11 +107,6 @@ class Top(wiring.Component):
                 f"Arch.fanout is {arch.fanout}, but the RTL feeds several inputs at once; give 0, or take "
                 "another target."
             )
-        if design.is_parallel and host.counters:
-            raise InputError(
-                f"Regions of {design.name} run side by side, and their nodes have no counters; leave these "
-                "out, or the parallel steps."
-            )
         if host.counters and any(memory.banks for memory in design.memories):
             raise InputError(
                 f"Memories of {design.name} lie in banks, whose ports have no counters; leave out "

@@ -139,7 +139,7 @@ def test_global_iteration_sums_over_no_index_of_the_statement(
 def test_as_many_orders_are_tried_as_the_schedule_says(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
 
-    def refuse(scope: object, number: int, fused: object, graph: object, order: tuple[str, ...]) -> Refusal:
+    def refuse(scope: object, number: int, fused: object, order: tuple[str, ...]) -> Refusal:
         tried.append(order)
         return Refusal("never")
 

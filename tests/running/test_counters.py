@@ -21,6 +21,12 @@ PROGRAMS = {
         "tensor A[i=9, k=9] : csr\ntensor B[j=9, k=9] : csr\nY[i, j] = A[i, k] * B[j, k]",
         "i32",
     ),
+    "regions side by side": (
+        "tensor A[i=9, k=9] : csr\ntensor B[i=9, k=9] : csr\ntensor v[k=9]\n"
+        "x[i] = A[i, k] * v[k]\ny[i] = B[i, k] * v[k]\n"
+        "z[i] = A[i, k] * y[k] + x[i]\nu[i] = exp(x[i])\nw[i] = exp(y[i])\ns = u[i] * w[i]",
+        "f32",
+    ),
     "a scan": (
         "index i=3\ntensor A[t=5, i=3] : dense\ntensor H[t=5, i=3] : dense\n"
         "scan t {\n  H[t, i] = H[t - 1, i] * 0.5 + A[t, i]\n}\ny[i] = H[t, i]",
@@ -33,7 +39,8 @@ PROGRAMS = {
 def test_what_actors_spend_is_what_the_simulator_says(program: str) -> None:
     text, value = PROGRAMS[program]
     rng = np.random.default_rng(4)
-    design = samhw.compile(text, value=value)
+    schedule = {"fuse": "none", "parallel": "all"} if program == "regions side by side" else {}
+    design = samhw.compile(text, value=value, schedule=schedule)
     data = {
         name: rng.integers(-3, 4, [extent or 1 for extent in decl.shape])
         * (rng.random([extent or 1 for extent in decl.shape]) < 0.5)

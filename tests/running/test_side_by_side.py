@@ -13,12 +13,11 @@ from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.errors import InputError, RunError
-from samhw.graph import HostOptions, Parallel, Repeat, Run
+from samhw.graph import Parallel, Repeat, Run
 from samhw.graph.numerics import value_type
 from samhw.graph.sequence import beside, first_of, starts_of, text_of, total_of
 from samhw.hls.lower import lower
 from samhw.lang import Capacity, parse
-from samhw.rtl.top import Top
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.images import load
@@ -170,8 +169,6 @@ def test_what_regions_side_by_side_lack_is_refused() -> None:
     found = compiled()
     with pytest.raises(InputError, match="leave out 'parallel'"):
         lower(found.design, found.arch)
-    with pytest.raises(InputError, match="nodes have no counters"):
-        Top(found.design, found.arch, host=HostOptions.parse("counters"))
     memories, extents = load(found.design, inputs(0))
     with pytest.raises(InputError, match="leave out the trace"):
         simulate_regions(found.design, found.arch, memories, extents, trace=True)

@@ -150,3 +150,42 @@ def test_a_reshape_stays_row_major() -> None:
 def test_what_is_placed_is_the_programs() -> None:
     with pytest.raises(InputError, match="There is no tensor 'Q' to place; the program has A, X,"):
         Schedule(place={"A": "ddr", "Q": "chip"}).apply(load_model("gcn"))
+
+
+LAYERS = """
+tensor W0[k, j]
+tensor W1[k, j]
+tensor x0[i, k]
+q0[i, j] = x0[i, k] * W0[k, j]
+a0[i, j] = relu(q0[i, j])
+x1[i, k] = a0[i, k]
+q1[i, j] = x1[i, k] * W1[k, j]
+a1[i, j] = relu(q1[i, j])
+y[i, j] = a1[i, j] + q1[i, j]
+"""
+
+
+def test_an_entry_with_a_star_is_one_for_every_layer() -> None:
+    given = Schedule(
+        fuse=[["q*", "a*"]],
+        order={"a*": ["i", "j", "k"], "a1": ["i", "k", "j"]},
+        formats={"W*": "csr"},
+        share={"q*": "store"},
+        place={"W*.vals": "ddr"},
+        queues={"q*": 4},
+        parallel=[["q*", "a*"]],
+        share_hardware=[["a*", "y"]],
+    )
+    found = given.in_words_of(parse(LAYERS))
+    assert found.fuse == (("q0", "a0"), ("q1", "a1"))
+    assert found.order == {"a0": ("i", "j", "k"), "a1": ("i", "k", "j")}
+    assert found.formats == {"W0": "csr", "W1": "csr"}
+    assert found.share == {"q0": "store", "q1": "store"}
+    assert found.place == {"W0.vals": "ddr", "W1.vals": "ddr"}
+    assert found.queues == {"q0": 4, "q1": 4}
+    assert found.parallel == (("q0", "a0"), ("q1", "a1"))
+    assert found.share_hardware == (("a0", "a1", "y"),)
+    few = Schedule(fuse=[["q*", "a*"]]).apply(parse(LAYERS))
+    assert [region.written for region in few.regions] == [("q0", "a0"), ("x1",), ("q1", "a1"), ("y",)]
+    with pytest.raises(InputError, match=r"names 'z\*'"):
+        Schedule(fuse=[["z*"]]).apply(parse(LAYERS))

@@ -1,6 +1,6 @@
 """Brackets: what is summed first."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from samhw.choices.choice import Texts
@@ -26,6 +26,9 @@ class Brackets(Texts):
 
     def said(self, value: Mapping[str, str]) -> Any:
         yield from (f"{result} = {text}" for result, text in value.items())
+
+    def with_numbers(self, value: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+        return value  # A star multiplies.
 
     def apply(self, program: Program, value: dict[str, str], *, is_open: bool) -> Program:
         return apply_brackets(program, value)

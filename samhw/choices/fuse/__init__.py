@@ -1,9 +1,9 @@
 """Fusion: which statements are computed in one region."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
-from samhw.choices.choice import Choice, check_names, check_one_of, is_list
+from samhw.choices.choice import Choice, check_names, check_one_of, is_list, lists_with_numbers
 from samhw.choices.fuse.asked_regions import regions_of
 from samhw.errors import InputError, shown
 from samhw.lang import Program
@@ -61,6 +61,9 @@ class Fuse(Choice[Fusion]):
 
     def said(self, value: Fusion) -> Any:
         yield self.word(value)
+
+    def with_numbers(self, value: Fusion, names: Iterable[str]) -> Fusion:
+        return value if isinstance(value, str) else lists_with_numbers(value, names)
 
     def apply(self, program: Program, value: Fusion, *, is_open: bool) -> Program:
         return program.regrouped(regions_of(program, value))

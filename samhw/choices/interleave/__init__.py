@@ -1,8 +1,9 @@
 """Interleaving: which tensors lie in banks that their readers share, instead of a copy for each."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from samhw.choices.choice import Choice, check_names, check_one_of
+from samhw.choices.choice import Choice, all_numbered, check_names, check_one_of
 from samhw.errors import InputError
 from samhw.lang import Program
 
@@ -38,6 +39,9 @@ class Interleave(Choice[Names]):
 
     def word(self, value: Names) -> str:
         return value if isinstance(value, str) else "+".join(value)
+
+    def with_numbers(self, value: Names, names: Iterable[str]) -> Names:
+        return value if isinstance(value, str) else all_numbered(value, names)
 
     def apply(self, program: Program, value: Names, *, is_open: bool) -> Program:
         for name in () if isinstance(value, str) else value:

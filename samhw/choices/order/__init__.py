@@ -1,10 +1,17 @@
 """Orders: how the loops of a region nest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from samhw.choices.choice import Choice, check_names, check_table, is_list, read_entries
+from samhw.choices.choice import (
+    Choice,
+    check_names,
+    check_table,
+    is_list,
+    read_entries,
+    table_with_numbers,
+)
 from samhw.errors import InputError
 from samhw.lang import Program, Region
 
@@ -50,6 +57,11 @@ class Order(Choice[Indices | dict[str, Indices]]):
         if not isinstance(value, Mapping):
             return {"order": ",".join(value)}
         return {"order": "", **{f"order.{result}": ",".join(order) for result, order in value.items()}}
+
+    def with_numbers(
+        self, value: Indices | dict[str, Indices], names: Iterable[str]
+    ) -> Indices | dict[str, Indices]:
+        return table_with_numbers(value, names) if isinstance(value, dict) else value
 
     def apply(self, program: Program, value: Indices | dict[str, Indices], *, is_open: bool) -> Program:
         return program.in_regions(_ordered(program, value, is_open=is_open))

@@ -1,8 +1,9 @@
 """Terms over the parts of what is split, stored before they are added."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from samhw.choices.choice import AUTO, Choice, check_names, is_list
+from samhw.choices.choice import AUTO, Choice, all_numbered, check_names, is_list
 from samhw.errors import InputError, shown
 from samhw.lang import Program
 
@@ -41,6 +42,9 @@ class PartialSums(Choice[str | tuple[str, ...]]):
 
     def said(self, value: str | tuple[str, ...]) -> Any:
         yield f"terms of {', '.join(value)} stored" if value else "no terms stored"
+
+    def with_numbers(self, value: str | tuple[str, ...], names: Iterable[str]) -> str | tuple[str, ...]:
+        return value if isinstance(value, str) else all_numbered(value, names)
 
     def apply(self, program: Program, value: str | tuple[str, ...], *, is_open: bool) -> Program:
         program.check_computed("partial_sums", () if isinstance(value, str) else value)

@@ -1,10 +1,10 @@
 """Places: which tensors, or arrays of them, lie on the chip, and which off it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from samhw.choices.choice import Choice, check_table
+from samhw.choices.choice import Choice, check_table, table_with_numbers
 from samhw.errors import InputError, shown
 from samhw.lang import Program
 
@@ -86,6 +86,9 @@ class TensorPlaces(Choice[dict[str, str]]):
 
     def said(self, value: Mapping[str, str]) -> Any:
         yield from (in_words(name, place) for name, place in value.items())
+
+    def with_numbers(self, value: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+        return table_with_numbers(value, names)
 
     def apply(self, program: Program, value: Mapping[str, str], *, is_open: bool) -> Program:
         for name in value:

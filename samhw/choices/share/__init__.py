@@ -1,9 +1,9 @@
 """Sharing: what uses of an intermediate have in common."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from samhw.choices.choice import Choice, check_table
+from samhw.choices.choice import Choice, check_table, table_with_numbers
 from samhw.errors import InputError, shown
 from samhw.lang import Program, Region
 
@@ -56,6 +56,9 @@ class SharedUses(Choice[Share | dict[str, str]]):
 
     def word(self, value: Share | Mapping[str, str]) -> str:
         return value if isinstance(value, str) else "+".join(f"{name}={way}" for name, way in value.items())
+
+    def with_numbers(self, value: Share | dict[str, str], names: Iterable[str]) -> Share | dict[str, str]:
+        return value if isinstance(value, str) else table_with_numbers(value, names)
 
     def apply(self, program: Program, value: Share | dict[str, str], *, is_open: bool) -> Program:
         if not is_open:

@@ -1,6 +1,8 @@
 """Shared hardware: which regions run on one fabric."""
 
-from samhw.choices.choice import AUTO, RegionLists
+from collections.abc import Iterable
+
+from samhw.choices.choice import AUTO, RegionLists, all_numbered
 
 __all__ = ["ALL", "CHOICE", "NONE"]
 
@@ -19,6 +21,14 @@ class SharedHardware(RegionLists):
         "results of the regions that share one, such as Q+K+V, several with commas."
     )
     known = (AUTO, ALL, NONE)
+
+    def with_numbers(
+        self, value: str | tuple[tuple[str, ...], ...], names: Iterable[str]
+    ) -> str | tuple[tuple[str, ...], ...]:
+        """Those of all numbers share one fabric."""
+        if isinstance(value, str):
+            return value
+        return tuple(all_numbered(own, names) for own in value)
 
 
 CHOICE = SharedHardware()

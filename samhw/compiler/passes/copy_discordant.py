@@ -163,6 +163,10 @@ class _Copier:
             else:
                 results[use.tensor] = self.declare(use.tensor, mode_order)
 
+        if not changes and not results:
+            self.regions.append(region)
+            return
+
         def access(statement: Statement) -> Callable[[Access], Access]:
             return lambda a: changes.get((statement, a), replace(a, tensor=results.get(a.tensor, a.tensor)))
 

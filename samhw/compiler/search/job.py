@@ -98,6 +98,7 @@ class Job:
         # Its types are written out before anything is chosen.
         given = typed(self.program, choose_value(self.value, self.program))
         object.__setattr__(self, "program", given)
+        object.__setattr__(self, "schedule", self.schedule.in_words_of(given))
 
     def under(self, schedule: Schedule) -> "Job":
         """The same under another schedule."""

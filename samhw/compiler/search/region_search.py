@@ -152,7 +152,7 @@ class RegionSearch:
         refusal: Refusal | None = None
         deep = 0
         for order in candidates:
-            found = lower_fused(scope, number, space.region, space.constrained, order)
+            found = lower_fused(scope, number, space.region, order)
             if not isinstance(found, Refusal):
                 found = self._as_asked(scope, found)
             if not isinstance(found, Refusal):

@@ -20,6 +20,7 @@ __all__ = [
     "Choice",
     "CountsByName",
     "Numbers",
+    "RegionLists",
     "Rules",
     "Texts",
     "check_names",
@@ -307,3 +308,41 @@ class Numbers(Choice[int]):
 
     def read(self, word: str) -> Any:
         return int(word) if word.isdecimal() and len(word) < 20 else word
+
+
+class RegionLists(Choice[str | tuple[tuple[str, ...], ...]]):
+    """Lists of regions, each named by one of its results; or a word for all regions."""
+
+    metavar = "WHICH"
+    known: ClassVar[tuple[str, ...]]
+    """The words that there are."""
+
+    def check(self, value: Any) -> str | tuple[tuple[str, ...], ...]:
+        if isinstance(value, str):
+            check_one_of(self.name, value, self.known)
+            return value
+        if not is_list(value):
+            raise InputError(
+                f"'{self.name}' is {shown(value)}; give one of {', '.join(self.known)}, or lists of results."
+            )
+        lists = tuple(check_names(self.name, names) for names in value)
+        if any(len(names) < 2 for names in lists):
+            raise InputError(f"A list of '{self.name}' names {shown(min(lists, key=len))}; give two or more.")
+        return lists
+
+    def read(self, word: str) -> str | list[list[str]]:
+        """One word for all regions, or `Q+K+V,T1+T2`."""
+        if word in self.known or "+" not in word:
+            return word
+        return [[name.strip() for name in names.split("+")] for names in word.split(",")]
+
+    def word(self, value: str | Sequence[Sequence[str]]) -> str:
+        return value if isinstance(value, str) else ",".join("+".join(names) for names in value)
+
+    def apply(self, program: Program, value: str | tuple[tuple[str, ...], ...], *, is_open: bool) -> Program:
+        if not isinstance(value, str) and not is_open:
+            program.check_computed(self.name, [name for names in value for name in names])
+        return program
+
+    def matters(self, regions: Sequence[Region]) -> bool:
+        return len(regions) > 1

@@ -137,6 +137,9 @@ class Memory:
     shard: int | None = None
     block: tuple[int, ...] = ()
     """The shape of what lies at one place, if it is a block of values and not one value."""
+    banks: int = 0
+    """How many banks it lies in (docs/timing.md, "Interleaved memories"), a power of two; 0 where each reader
+    has a copy."""
 
     @property
     def is_value(self) -> bool:

@@ -87,7 +87,12 @@ of iterations."""
 
 
 def check_sequence(design: Design) -> None:
-    """Raises `InputError` for a design with regions side by side."""
+    """Raises `InputError` for a design with regions side by side, or memories in banks."""
+    if any(memory.banks for memory in design.memories):
+        raise InputError(
+            f"Memories of {design.name} lie in banks, and an HLS project has a copy for each reader; leave "
+            "out 'interleave'."
+        )
     if design.is_parallel:
         raise InputError(
             f"Regions of {design.name} run side by side, and an HLS project calls one after another; leave "

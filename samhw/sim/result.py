@@ -61,7 +61,7 @@ class ActorStats:
     blocked: Mapping[str, int]
     """Cycles waited for a slot, by the name of the channel that was full."""
     spaced: int
-    """Cycles waited for the last update of the same key (docs/timing.md, spacing)."""
+    """Cycles waited for the last update of the same key (docs/timing.md, spacing), or for a bank's turn."""
     stalled: int
     """Cycles held back by the stall pattern."""
     late: Mapping[str, int] = field(default_factory=dict)

@@ -46,6 +46,7 @@ NAMED_OUTSIDE = {
         "compiler/search/decide.py",
         "compiler/search/job.py",
         "compiler/shared_hardware.py",
+        "compiler/side_by_side.py",
     ),
     *("compiler/passes/alias_reshapes.py", "compiler/passes/cascade.py"),
     *("compiler/passes/copy_discordant.py", "compiler/passes/split_formats.py"),
@@ -57,6 +58,7 @@ NAMED_OUTSIDE = {
     "compiler/search/explore.py",
     # What is printed or asked about one of them.
     *(
+        "app/checking/advice.py",
         "app/checking/cpu.py",
         "app/checking/measure.py",
         "app/checking/model_and_rtl.py",

@@ -115,6 +115,7 @@ def test_every_field_of_a_schedule_has_a_column(tmp_path: Path) -> None:
         "cascade": "rescaled",
         "queues": {"T": 4},
         "deal": {"i": "ranges"},
+        "interleave": ["X"],
         "share_hardware": "none",
         "parallel": "all",
     }

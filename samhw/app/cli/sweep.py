@@ -41,6 +41,12 @@ _NAMES = {one.name: one for one in CHOICES}
 )
 @click.option("--value", metavar="TYPE,..", help="Value types; by default auto.")
 @click.option(
+    "--types",
+    multiple=True,
+    metavar="T=TYPE,..",
+    help="Types of single tensors, as for run, or none; once for each.",
+)
+@click.option(
     "--schedule", multiple=True, metavar="FILE", help="Schedules; the following options override them."
 )
 @comparing_options

@@ -12,7 +12,7 @@ import samhw
 from samhw.app.workload import SYNTHETIC
 from samhw.choices.place import CHIP
 from samhw.choices.schedule import CHOICES, Schedule, every, with_words
-from samhw.compiler import AUTO, asked_text, asked_type
+from samhw.compiler import AUTO, asked_text, asked_type, asked_types
 from samhw.errors import InputError
 from samhw.files import read_toml
 from samhw.graph import Arch, OffChipMemory, load_memory
@@ -32,7 +32,7 @@ __all__ = [
 
 _CHOSEN = tuple(column for one in CHOICES for column in one.columns(getattr(Schedule(), one.name)))
 
-COLUMNS = ("program", "data", "value", *_CHOSEN, "depth", "memory")
+COLUMNS = ("program", "data", "value", "types", *_CHOSEN, "depth", "memory")
 """What every configuration has a value of, in the words of the command line."""
 
 Setting = int | float | str
@@ -64,11 +64,14 @@ class Configuration:
     """What holds the tensors: `chip`, or what `--memory` takes."""
     settings: tuple[tuple[str, Setting], ...] = ()
     """Fields of `Arch` that differ from the default: `slack`, or `alu.f32.mul` for an entry of a table."""
+    types: str = ""
+    """Of single tensors, as --types has them."""
 
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 1:
             raise InputError(f"A channel cannot have the depth {self.depth}; give at least 1.")
         self.off_chip_memory()
+        self.kinds()
         _known_program(self.program)
         self.arch()
 
@@ -78,6 +81,10 @@ class Configuration:
         for name, value in self.settings:
             _set(data, name, value)
         return Arch.from_json(data)
+
+    def kinds(self) -> dict[str, ValueType]:
+        """The types of single tensors."""
+        return asked_types(self.types)
 
     def off_chip_memory(self) -> OffChipMemory | None:
         """What holds the tensors that lie off chip, if any do."""
@@ -265,8 +272,11 @@ def version_digest() -> str:
 # From axes to configurations: every combination of what each axis has.
 
 
-_CONFIGURED = ("program", "data", "value", "depth", "memory")
+_CONFIGURED = ("program", "data", "value", "types", "depth", "memory")
 """The axes that are fields of a configuration by themselves."""
+
+NONE = "none"
+"""The types of a program that keeps its own."""
 
 AXES = (*_CONFIGURED, "schedule", *(one.name for one in CHOICES))
 """Beside these each setting of `Arch` is one. `schedule` is a file, which the choices override; a choice that
@@ -303,6 +313,8 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
         others = {name: value for name, value in picked.items() if name in _CONFIGURED}
         if "value" in others:
             others["value"] = asked_type(others["value"])
+        if others.get("types") == NONE:
+            del others["types"]
         yield Configuration(**others, schedule=schedule, settings=tuple(numbers.items()))
 
 

@@ -98,7 +98,7 @@ def make_module_workload(spec: str, example: Example, given: object) -> Workload
         with example.script.around():
             return check_program(module, imported, arguments, tensors)
 
-    return Workload("example", program, tensors, oracle, imported.scopes)
+    return Workload("example", program, tensors, oracle, imported.scopes, constants=imported.constants)
 
 
 def _said(given: object) -> str:

@@ -2,7 +2,14 @@
 them."""
 
 from samhw.importers.core.axes import AxisConflict
-from samhw.importers.core.boundary import InputSource, PlacedResult, as_results, input_sources, placed_result
+from samhw.importers.core.boundary import (
+    InputSource,
+    PlacedResult,
+    as_results,
+    constants_of,
+    input_sources,
+    placed_result,
+)
 from samhw.importers.core.draft import GREATEST_MASKED, MOST_JOINED, Build, Made, grouped
 from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.finish import Emitted, emit
@@ -47,6 +54,7 @@ __all__ = [
     "Views",
     "as_results",
     "check_unmasked",
+    "constants_of",
     "contract",
     "emit",
     "grouped",

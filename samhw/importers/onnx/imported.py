@@ -17,6 +17,7 @@ from samhw.importers.core import (
     PlacedResult,
     Value,
     as_results,
+    constants_of,
     emit,
     input_sources,
     placed_result,
@@ -94,6 +95,11 @@ class ImportedModel:
     notes: tuple[str, ...]
     element: str
     model: OnnxModel = field(repr=False)
+
+    @property
+    def constants(self) -> frozenset[str]:
+        """The inputs whose data are the same in every run, such as weights."""
+        return constants_of(self.inputs)
 
     def takes(self, arguments: Mapping[str, Array]) -> bool:
         """Whether the arguments have the values that are fixed."""

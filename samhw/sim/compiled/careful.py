@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from samhw.sim.compiled.actor_shapes import CarefulShape, passes_gate
 from samhw.sim.compiled.off_chip.requests import bring_data
-from samhw.sim.compiled.one_firing import Wait, wait_for_key
+from samhw.sim.compiled.one_firing import Wait, wait_for_key, wait_for_turn
 from samhw.sim.compiled.records import (
     NEVER,
     ActorRecord,
@@ -273,7 +273,9 @@ def next_cycle(alike: Alike, last: int, number: int) -> int:
         if given[q].pushed:
             wait.room = max(wait.room, free_at(given[q], number))
     wait.apart = wait.room
-    if shape.spaced:
+    if shape.turns:
+        wait_for_turn(me, me.timed + number, wait)
+    elif shape.spaced:
         wait_for_key(me, me.timed + number, wait)
     if shape.gate:
         return passes_gate(shape.gate, me.gate, me.gate_words, wait.apart, me.timed + number)

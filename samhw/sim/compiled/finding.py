@@ -158,7 +158,10 @@ def behead(shape: FinderShape, finding: Finding, i: int, sure: int) -> None:
 
 def do_firing(shape: FinderShape, finding: Finding, word: int, sure: int) -> None:
     """Notes a firing, and pushes and takes its tokens; `sure` as in `behead`."""
-    if shape.key != NO_KEY:
+    if shape.turns:
+        place = finding.arguments.state[shape.key]
+        words_at(finding.actor.ago, UNKNOWN)[finding.trail.number] = place + 1
+    elif shape.key != NO_KEY:
         note_key(finding.actor, finding.trail.number, finding.arguments.state[shape.key])
     note_firing(shape, finding.trail, word)
     push_tokens(shape, finding, word)

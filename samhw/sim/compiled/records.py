@@ -86,7 +86,7 @@ class ActorRecord(Record):
     """The run of the last firing whose cycle is known for good, or a later one."""
     ago: int
     """Row with the number of firings since the last one with the same key, where that is less than the
-    latency of its spacing, else 0."""
+    latency of its spacing, else 0; of an actor with turns, with one more than each firing's turn, or 0."""
     cycles: int
     """Row of their cycles, if it keeps a spacing."""
     base: int
@@ -124,7 +124,7 @@ class ActorRecord(Record):
     keys: int
     """Address of the number of the last firing with each key of its spacing."""
     apart: int
-    """The latency of the spacing."""
+    """The latency of the spacing, or the banks that turns are for."""
     access: int
     """Address of its access to off-chip memory, or 0."""
     leader: int

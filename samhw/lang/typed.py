@@ -385,7 +385,8 @@ class _Typer:
             return _Typed(Call("scale", (value, multiplier, shift), target, span=expr.span), target)
         moved: Expr = Add(Call("scale", (value, multiplier, shift), _WHOLE, span=expr.span), zero[0])
         if target == _WHOLE:
-            return _Typed(moved, target)
+            # It stays one operand: a sum over what it scales counts the zero point each time.
+            return _Typed(Call("to", (moved,), target), target)
         least, greatest = Literal(int(target.least)), Literal(int(target.greatest))
         cut = Call("max", (Call("min", (moved, greatest)), least))
         return _Typed(Call("to", (cut,), target), target)

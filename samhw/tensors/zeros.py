@@ -43,7 +43,7 @@ def zeros_of(tensor: Tensor, least: float = 0.0) -> Zeros:
     """The zeros of a tensor whose levels are all dense; of matrices with at least this share of them also the
     pattern."""
     places = prod(tensor.shape)
-    share = 1 - np.count_nonzero(tensor.vals) / max(1, places)
+    share = 1 - float(np.count_nonzero(tensor.vals)) / places if places else 0.0
     if tensor.rank != 2 or share < least or share in (0, 1):
         return Zeros(share)
     coords, _ = tensor.to_coo(drop_zeros=True)

@@ -1,11 +1,13 @@
 """The types of operations, by docs/numerics.md, worked out by hand."""
 
+import numpy as np
 import pytest
 
 from samhw.errors import InputError
 from samhw.graph.numerics import value_type
 from samhw.lang import Program, ProgramBuilder, dumps, parse
 from samhw.lang.functions import scale, to
+from samhw.lang.reference import evaluate_program
 from samhw.lang.typed import common, holds, typed, types_of, with_types
 
 DECLARED = """
@@ -54,6 +56,7 @@ def written(line: str, value: str = "i32") -> Program:
         # A scale gives the type that is asked for; a zero point is added before the result is cut off.
         ("T[k, j] : i8 = scale(D[k, j], 3, 4)", "to(i8, scale(D[k, j], 3, 4))", "i8"),
         ("T[k, j] = scale(X[k, j], 3, 4)", "to(i32, scale(to(i32, X[k, j]), 3, 4))", "i32"),
+        ("T[k] = scale(D[k, j], 3, 4, 5)", "to(i32, to(i32, scale(D[k, j], 3, 4)) + 5)", "i32"),
         (
             "T[k, j] : i8 = scale(D[k, j], 3, 4, 5)",
             "to(i8, max(min(to(i32, scale(D[k, j], 3, 4)) + 5, 127), -128))",
@@ -134,6 +137,13 @@ def test_which_types_hold_others() -> None:
     assert name("fixed<32,4>", "f32") is None
     assert not holds(value_type("bf16"), value_type("i16"))
     assert not holds(value_type("f32"), value_type("fixed<32,4>"))
+
+
+def test_a_sum_has_the_zero_point_of_each_element() -> None:
+    """Stored or not: 3 + 3, and 1 / 2 rounded to 0 and 9 / 2 to 4, with 3 each."""
+    program = parse("tensor X[i=2, l=2] : csr, i8\nY[i] = scale(X[i, l], 1, 1, 3)")
+    found = evaluate_program(program, {"X": np.array([[0, 0], [1, 9]])})
+    assert found["Y"].tolist() == [6, 10]
 
 
 def test_text_and_python_say_the_same() -> None:

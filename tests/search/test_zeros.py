@@ -51,6 +51,19 @@ def test_two_of_four_are_found() -> None:
     assert zeros_of(of(rows), 0.5).halved is None
 
 
+def test_without_places_there_are_no_zeros() -> None:
+    assert zeros_of(of(np.zeros((0, 3)))).share == 0
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 3)])
+def test_nothing_but_zeros(rows: int, columns: int) -> None:
+    w = np.zeros((rows, columns), int)
+    assert zeros_of(of(w)).share == 1
+    design = samhw.compile("T[b, n] = X[b, k] * W[k, n]", schedule="auto")
+    found = design.run(X=np.ones((2, rows), int), W=w)
+    np.testing.assert_array_equal(found["T"], np.zeros((2, columns)))
+
+
 def layer(density: float, *, constants: frozenset[str] | None = None) -> Workload:
     rng = np.random.default_rng(0)
     weights = rng.integers(1, 9, (24, 40)) * (rng.random((24, 40)) < density)

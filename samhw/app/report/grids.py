@@ -69,8 +69,8 @@ def types_grid(tuned: TunedTypes) -> list[list[str]]:
             "best" if point is tuned.best else "",
             "too large an error" if point.error > tuned.limit else "",
         ]
-        least = f"at least {point.least:.2g}" if point.least > tuned.limit else ""
-        proven = f"at most {point.most:.2g}" if point.most < inf else least
+        most = f"at most {point.most:.2g}" if point.most < inf else ""
+        proven = f"at least {point.least:.2g}" if point.least > tuned.limit else most
         figures = (f"{number:,.0f}" for number in (point.luts, point.bytes, point.cycles))
         error = "" if point.measured is None else f"{point.measured:.2g}"
         front = "yes" if point in tuned.front else ""

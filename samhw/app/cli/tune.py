@@ -3,14 +3,13 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import click
 from rich.console import Console
 
-from samhw.app.checking.energy import expected_energy
+from samhw.app.checking import Verdict
 from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
 from samhw.app.cli.options import AREA, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
@@ -19,11 +18,18 @@ from samhw.app.cli.progress import Line, line
 from samhw.app.cli.schedules import growing_options, room_for
 from samhw.app.report.grids import tuned_grid
 from samhw.app.sweep import Configuration, sweep
-from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import (
+    OBJECTIVES,
+    Objective,
+    Trial,
+    Tuned,
+    cost_of,
+    energy_for,
+    shortlist,
+    written_one,
+)
 from samhw.app.workload import bind_program, job_of
-from samhw.choices.schedule import Schedule
-from samhw.compiler import AUTO, Compiled, asked_type
-from samhw.compiler.search import Job
+from samhw.compiler import AUTO, asked_type
 from samhw.compiler.search.explore import Explored, explore
 from samhw.cost import parse_budget
 from samhw.errors import InputError, RunError
@@ -111,7 +117,7 @@ def tune(
             SEARCH * budget,
             cost_of(objective),
             progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
-            energy=partial(_energy, job) if objective in ("energy", "edp") else None,
+            energy=energy_for(objective, job),
         )
         listed = {
             one: Configuration(program, "+".join(data), asked, one.schedule, memory=memory or "chip")
@@ -134,19 +140,16 @@ def tune(
         write_results(report, lambda: tune_results(program, tuned), quiet=json_target == "-")
 
 
-def _energy(job: Job, compiled: Compiled, schedule: Schedule) -> float:
-    """What a run under a schedule is expected to take, in picojoules."""
-    known = job.statistics(schedule)
-    return 0.0 if known is None else expected_energy(compiled, known)
-
-
 def _say(tuned: Tuned, program: str, output: str) -> None:
     """The trials, and what was written."""
     print_table(Console(), tuned_grid(tuned), title=f"{program} on {tuned.data}: cycles and LUTs")
     best, written = tuned.best, tuned.written
+    energy = (
+        f", {best.energy / 1e3:,.1f} nJ instead of {written.energy / 1e3:,.1f}" if tuned.by_energy else ""
+    )
     click.echo(
-        f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as written; "
-        f"{tuned.looked:,} designs estimated, {len(tuned.trials)} simulated"
+        f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as "
+        f"written{energy}; {tuned.looked:,} designs estimated, {len(tuned.trials)} simulated"
     )
 
 
@@ -172,7 +175,7 @@ def _trials(
         _show(shown, done, f"of {len(configurations)} to simulate")
         rows = sweep(configurations[:done], table, jobs=jobs, scheduler=scheduler)
     found = [
-        Trial(one, row["cycles"], bool(row["checked"]), float(row["energy_pj"] or 0))
+        Trial(one, row["cycles"], Verdict(row["status"]), row["unproved"], float(row["energy_pj"] or 0))
         for one, row in zip(listed, rows, strict=False)
         if "cycles" in row
     ]

@@ -67,6 +67,8 @@ class ModuleDesign(ImportedDesign[tuple[object, ...], ImportedModule]):
         """Runs on one input after the other, as `RunnableDesign.run_all` does; an input is the arguments of a
         call, (x,) for one."""
         for arguments in followed(inputs, progress):
+            if not isinstance(arguments, tuple | list):
+                raise InputError("An input is a tuple, the arguments of a call; give (x,) for one.")
             check_arguments(arguments)
             yield self.run(*arguments, **options)
 

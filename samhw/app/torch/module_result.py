@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from samhw.app.api.imported_design import ImportedResult
-from samhw.app.checking import Check
+from samhw.app.checking import Check, Verdict
 from samhw.app.workload.torch_module import check_program, difference, leaves, outputs_of
 from samhw.errors import InputError
 from samhw.importers.torch import ImportedModule
@@ -33,6 +33,11 @@ class ModuleCheck:
     program_error: float
     good: bool
     run: Check
+
+    @property
+    def verdict(self) -> Verdict:
+        """The word for the run, as `Check` has it; no module is right whose program is not."""
+        return self.run.verdict if self.good else Verdict.WRONG
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from samhw.compiler import Compiled
 from samhw.cost import FAMILIES, Use, estimate_area
 from samhw.graph.numerics import value_type
 from samhw.rtl.top import Top
-from samhw.targets.building.boards.board_tools import run_tool
+from samhw.targets.building.boards.bitstream import run_tool
 
 DESIGNS: Mapping[str, tuple[str, Sequence[str], str, Mapping[str, str]]] = {
     "spmm": ("spmm", ["karate"], "i32", {}),

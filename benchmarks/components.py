@@ -18,6 +18,7 @@ Usage, from the repository's root: python -m benchmarks.components [--family FAM
 
 import argparse
 import csv
+import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
@@ -25,7 +26,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
 
 from benchmarks.apart import AtRoot, Unit, measured, netlist
 from benchmarks.common import follow
@@ -36,6 +39,7 @@ from samhw.cost.components import (
     MEASURED,
     Component,
     Use,
+    binding_component,
     channel_component,
     control_component,
     memory_component,
@@ -52,6 +56,7 @@ from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
 from samhw.graph.spec import StoredArray
 from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.actor import component
+from samhw.rtl.binding import Bindings
 from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.interface import MemorySignature
@@ -123,6 +128,8 @@ def cases(values: Sequence[ValueType], widths: Sequence[int] = INDEX_BITS) -> It
         yield Case(control_component(nodes, len(writers), regions), unit)
     for sizes in product((1, 16), (16, 240, 1920), REGIONS):
         yield Case(shell_component(*sizes), _shell((), *sizes))
+    for of, width, count in product(("numbers", "signals"), (8, 32), (2, 12, 48)):
+        yield Case(binding_component(of, width, count), Bound(of, width, count))
 
 
 SAMPLED_WORK = {
@@ -147,7 +154,7 @@ def sample() -> Iterator[Case]:
         kind, variant, sizes = case.component.kind, case.component.variant, case.component.sizes
         if (
             case.less is not None
-            or kind in ("control", "shell", "off_chip")
+            or kind in ("bound_numbers", "bound_signals", "control", "shell", "off_chip")
             or {"roots", "banks"} & set(sizes)
         ):
             continue
@@ -266,6 +273,24 @@ def _off_chip_cases() -> Iterator[Case]:
             for port in ports
         ]
         yield Case(off_chip_component(ports), OffChipPorts(layout, needs, 1))
+
+
+class Bound(wiring.Component):
+    """A register of a binding, which has another value in each region."""
+
+    def __init__(self, of: str, width: int, values: int):
+        self.width, self.values = width, values
+        self.has_signals = of == "signals"
+        signals = {"signals": In(width).array(values)} if self.has_signals else {}
+        super().__init__({"region": In(values), "value": Out(width), **signals})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        m = Module()
+        source = random.Random(self.width)
+        numbers = [source.getrandbits(self.width) for _ in range(self.values)]
+        by_turn = dict(enumerate(self.signals if self.has_signals else numbers))
+        m.d.comb += self.value.eq(Bindings(m, self.region, (0,)).value(by_turn, self.width))
+        return m
 
 
 def _shell(

@@ -24,8 +24,7 @@ from samhw.graph import Arch
 from samhw.graph.numerics import value_type
 from samhw.rtl.memories import TENSOR
 from samhw.rtl.top import Top
-from samhw.targets.building.boards.bitstream import SYNTHESIS, finish_netlist
-from samhw.targets.building.boards.board_tools import run_tool
+from samhw.targets.building.boards.bitstream import SYNTHESIS, finish_netlist, run_tool
 from samhw.targets.building.boards.netlist import TOP
 
 HAND = "hand"

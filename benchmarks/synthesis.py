@@ -69,9 +69,8 @@ from samhw.rtl.access import MemoryReadSignature
 from samhw.rtl.actor import Primitive
 from samhw.rtl.channel import Fifo
 from samhw.rtl.units import Unit
-from samhw.rtl.verilog_memory import VerilogMemories
-from samhw.rtl.verilog_platform import VerilogPlatform
-from samhw.targets.building.boards.board_tools import run_tool
+from samhw.rtl.verilog_platform import VerilogMemories, VerilogPlatform
+from samhw.targets.building.boards.bitstream import run_tool
 
 WORDS = 4096
 """Of each memory."""

@@ -29,8 +29,7 @@ from samhw.graph.numerics import value_type
 from samhw.targets.boards.board import find_board
 from samhw.targets.boards.ecp5 import place_options
 from samhw.targets.building.boards import BoardDesign
-from samhw.targets.building.boards.bitstream import finish_netlist, synthesise
-from samhw.targets.building.boards.board_tools import run_tool
+from samhw.targets.building.boards.bitstream import finish_netlist, run_tool, synthesise
 from samhw.targets.building.boards.netlist import TOP
 
 PROGRAMS = ("spmm", "sddmm", "gcn", "bigbird_attention")

@@ -260,11 +260,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         where={"mhz": below(95)},
         digits=1,
     ),
-    "lanes-area": Columns(
-        "lanes_area",
-        "kernel: program; lanes; LUTs: luts; of n fabrics: of n; inside",
-        where={"lanes": one_of("i=2", "i=8")},
-    ),
     "row-ranges": Columns(
         "row_ranges",
         "kernel; lanes; rows; cycles; times as fast: times; LUTs: luts; block RAMs: block_rams; hbm2",

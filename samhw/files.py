@@ -1,4 +1,5 @@
-"""Files that appear whole or not at all. This module imports only errors, so that every folder may use it."""
+"""Files that appear whole or not at all, and where samhw keeps them. This module imports only errors, so that
+every folder may use it."""
 
 import errno
 import os
@@ -14,6 +15,7 @@ from uuid import uuid4
 from samhw.errors import InputError
 
 __all__ = [
+    "cache_directory",
     "check_readable",
     "new_directory",
     "read_toml",
@@ -133,3 +135,10 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
 def reason(error: OSError | ValueError) -> str:
     """Why a file cannot be used, in the system's words. A ValueError comes from a name that can be none."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def cache_directory() -> Path:
+    """`$SAMHW_CACHE`, else `samhw` in the user's cache folder (`$XDG_CACHE_HOME`, `~/.cache`)."""
+    if chosen := os.environ.get("SAMHW_CACHE"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "samhw"

@@ -10,7 +10,7 @@ import pytest
 
 import samhw
 from samhw.errors import InputError, SamhwError, shown
-from samhw.graph.deadlock import DeadlockError
+from samhw.graph.liveness import DeadlockError
 
 REFUSALS = ("ScheduleError", "StreamError", "Refusal")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
-from samhw.targets.building.tools import find_verilator
+from samhw.targets.building.verilator import find_verilator
 
 
 def main(build: Path) -> None:

@@ -92,8 +92,9 @@ class Schedule:
     attempts: int = 12
     place: Mapping[str, str] = field(default_factory=dict, hash=False)
     on_chip: str = AUTO
+    interleave: str | Sequence[str] = "none"
     share_hardware: str | Sequence[Sequence[str]] = AUTO
-    parallel: str = "none"
+    parallel: str | Sequence[Sequence[str]] = "none"
 
     def __post_init__(self) -> None:
         for one in CHOICES:

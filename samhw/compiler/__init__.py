@@ -18,7 +18,14 @@ from samhw.compiler.fusion_table import FusionTable
 from samhw.compiler.program_to_design import add_queues, assembled, lower_program, with_memory
 from samhw.compiler.region import LoweredRegion, lower_fused, lower_region
 from samhw.compiler.scope import Lowerings, OutOfStepsError, Scope
-from samhw.compiler.value_choice import AUTO, asked_text, asked_type, asked_types, choose_value
+from samhw.compiler.value_choice import (
+    AUTO,
+    asked_text,
+    asked_type,
+    asked_types,
+    choose_value,
+    types_text,
+)
 
 __all__ = [
     "AUTO",
@@ -44,5 +51,6 @@ __all__ = [
     "lower_program",
     "lower_region",
     "run_extents",
+    "types_text",
     "with_memory",
 ]

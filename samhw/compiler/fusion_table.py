@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 
-from samhw.html import html_table
 from samhw.names import Names
-from samhw.words import in_columns
+from samhw.words import html_table, in_columns
 
 __all__ = ["Cell", "CellName", "Feed", "FusionTable", "PlannedNode", "PlannedOutput"]
 

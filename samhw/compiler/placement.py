@@ -1,15 +1,20 @@
-"""Where the arrays of a compiled program lie: what its schedule says of tensors (`place`), and of the room on
-the chip (`on_chip`), as what a design has."""
+"""Where the arrays of a compiled program lie: what its schedule says of tensors (`place`), of the room on the
+chip (`on_chip`), and of banks (`interleave`), as what a design has."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
+from samhw.choices import interleave
 from samhw.choices.choice import AUTO
 from samhw.choices.on_chip import ALL, NONE, bytes_of
+from samhw.choices.parallel import NONE as ONE_BY_ONE
 from samhw.choices.place import CHIP, Location
 from samhw.compiler.compiled import Compiled, CompiledRegion
+from samhw.compiler.graph_passes.depths import with_delays
 from samhw.cost import estimate
 from samhw.errors import InputError
 from samhw.graph import Arch, Dram, OffChipMemory, Placement, chip_bytes, held_on_chip, spread
+from samhw.graph.banks import bank_delays, banks_of, is_worth, unbanked
 from samhw.words import counted
 
 __all__ = [
@@ -17,6 +22,8 @@ __all__ = [
     "channels_said",
     "check_all_on_chip",
     "check_kinds",
+    "interleaved",
+    "interleaved_lines",
     "place_lines",
     "placement_of",
     "used_places",
@@ -111,6 +118,51 @@ def check_all_on_chip(compiled: Compiled, where: str, way_out: str) -> None:
         )
 
 
+def interleaved(compiled: Compiled) -> Compiled:
+    """The same design with the arrays in banks that its schedule asks for, and with room in its channels for
+    what waits for their ports. An array that two ports read, or fewer, stays one copy.
+
+    Raises:
+        InputError: for an array that there is not, or that cannot lie in banks.
+    """
+    asked = compiled.schedule.interleave
+    if asked == interleave.NONE or any(m.banks for region in compiled.regions for m in region.graph.memories):
+        return compiled
+    if compiled.schedule.parallel != ONE_BY_ONE:
+        raise InputError(
+            "'interleave' is for regions that run one after another, which then share the ports of banks; "
+            "leave out 'parallel' or 'interleave'."
+        )
+    design = replace(compiled, fabrics=()).design
+    names: Collection[str] = design.memory
+    if not isinstance(asked, str):
+        names = _by_array(compiled, dict.fromkeys(asked, Location(CHIP)), "interleave")
+        off = {} if compiled.off_chip is None else compiled.off_chip.arrays
+        for name in names:
+            why = "it lies off the chip" if name in off else unbanked(design, name)
+            if why and is_worth(design, name):
+                raise InputError(f"{name} cannot be interleaved: {why}; leave it out of 'interleave'.")
+    banks = {n: banks_of(design, n) for n in names if is_worth(design, n) and not unbanked(design, n)}
+    regions = []
+    for region in compiled.regions:
+        memories = tuple(replace(m, banks=banks.get(m.name, 0)) for m in region.graph.memories)
+        graph = replace(region.graph, memories=memories)
+        tokens = estimate(graph, compiled.arch, region.extent).tokens
+        graph, reasons = with_delays(
+            graph, compiled.arch, bank_delays(graph), tokens, region.reasons, "reads of banks"
+        )
+        regions.append(replace(region, graph=graph, reasons=reasons))
+    return replace(compiled, regions=tuple(regions))
+
+
+def interleaved_lines(compiled: Compiled) -> list[str]:
+    """What lies in banks, in a line; none if nothing is asked for."""
+    if compiled.schedule.interleave == interleave.NONE:
+        return []
+    said = [f"{m.name} in {m.banks}" for m in compiled.design.memories if m.banks]
+    return [f"banks that all readers share: {', '.join(said) or 'none, since no array has three readers'}"]
+
+
 def place_lines(compiled: Compiled) -> list[str]:
     """What the schedule says of places, in lines; none if it says nothing."""
     if not compiled.schedule.place and compiled.schedule.on_chip == AUTO:
@@ -156,8 +208,13 @@ def _table(compiled: Compiled) -> dict[str, Location]:
 def _places(compiled: Compiled) -> dict[str, Location]:
     """By array, where the schedule says that it lies: as the array itself; as its tensor, or as one that lies
     in the same memories; or as what passes have made that tensor of, or put together of it."""
-    table, design = _table(compiled), compiled.design
-    _check_names(compiled, table)
+    return _by_array(compiled, _table(compiled), "place")
+
+
+def _by_array(compiled: Compiled, table: Mapping[str, Location], what: str) -> dict[str, Location]:
+    """By array, what a table says of it, as of `_places`; `what` is to be done with what it names."""
+    design = compiled.design
+    _check_names(compiled, table, what)
     wholes = {part: [name] for name, parts in compiled.joined.items() for part in parts}
     made = {name: recipe.sources for name, recipe in compiled.recipes.items()}
     for statement in compiled.program.statements:
@@ -191,7 +248,7 @@ def _places(compiled: Compiled) -> dict[str, Location]:
     return found
 
 
-def _check_names(compiled: Compiled, table: Mapping[str, Location]) -> None:
+def _check_names(compiled: Compiled, table: Mapping[str, Location], what: str) -> None:
     """Raises `InputError` for a name that neither the program nor the design has, or an array that cannot lie
     off the chip."""
     design, held = compiled.design, held_on_chip(compiled.design)
@@ -203,7 +260,7 @@ def _check_names(compiled: Compiled, table: Mapping[str, Location]) -> None:
         if name not in known:
             stored = [m for m in design.memory if m.startswith(f"{name.partition('.')[0]}.")]
             raise InputError(
-                f"There is no '{name}' to place; {compiled.program.name} stores "
+                f"There is no '{name}' to {what}; {compiled.program.name} stores "
                 f"{', '.join(stored or dict.fromkeys(m.tensor for m in design.memories))}."
             )
 

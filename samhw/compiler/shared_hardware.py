@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from samhw.choices.choice import AUTO
-from samhw.choices.parallel import ALL
+from samhw.choices.parallel import NONE as ONE_BY_ONE
 from samhw.choices.share_hardware import NONE
 from samhw.compiler.compiled import Compiled, CompiledRegion
-from samhw.compiler.side_by_side import apart, in_levels, levels_of, side_by_side
+from samhw.compiler.placement import interleaved
+from samhw.compiler.side_by_side import Bundles, apart, in_bundles, side_by_side
 from samhw.errors import InputError
 from samhw.graph import Graph
 from samhw.graph.fabrics import alike, difference, equal_regions, pace_of
@@ -24,7 +25,10 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     Raises:
         InputError: for regions that cannot share one, or that there are not.
     """
-    compiled = in_levels(compiled) if compiled.schedule.parallel == ALL else compiled
+    bundles: Bundles = ()
+    if compiled.schedule.parallel != ONE_BY_ONE:
+        compiled, bundles = in_bundles(compiled)
+    compiled = interleaved(compiled)
     asked = compiled.schedule.share_hardware
     graphs = [region.graph for region in compiled.regions]
     if isinstance(asked, str):
@@ -32,8 +36,8 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     else:
         groups = tuple(_named(compiled.regions, names) for names in asked)
         _check_once(compiled.regions, groups)
-    if compiled.schedule.parallel == ALL:
-        groups = apart(groups, levels_of(graphs)) if asked == AUTO else groups
+    if bundles and asked == AUTO:
+        groups = apart(groups, bundles)
     regions = [*compiled.regions]
     for group in groups:
         for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
@@ -41,7 +45,7 @@ def with_fabrics(compiled: Compiled) -> Compiled:
             deeper = {c.name: _DEEPER for c in graph.channels if c.depth > before[c.name]}
             region = regions[number]
             regions[number] = replace(region, graph=graph, reasons={**region.reasons, **deeper})
-    steps = side_by_side(levels_of(graphs), groups) if compiled.schedule.parallel == ALL else ()
+    steps = side_by_side(regions, groups, bundles, as_bodies=compiled.memory is None)
     found = replace(compiled, regions=tuple(regions), fabrics=groups, sequence=steps)
     if compiled.off_chip is not None:
         compiled.off_chip.check_fabrics(found.design)
@@ -57,9 +61,13 @@ def _equal(compiled: Compiled, graphs: Sequence[Graph], *, is_free: bool) -> tup
             another order.
     """
     layout = compiled.off_chip
+    apart = {number for number, graph in enumerate(graphs) if any(m.banks for m in graph.memories)}
     found: list[tuple[int, ...]] = []
     for group in equal_regions(graphs):
         together: dict[object, list[int]] = {}
+        group = tuple(number for number in group if number not in apart)
+        if not group:
+            continue
         for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
             own = graphs[number]
             paces = tuple(pace_of(own.node[node.name]) for node in graph.nodes) if is_free else ()
@@ -82,6 +90,12 @@ def _named(regions: Sequence[CompiledRegion], names: Sequence[str]) -> tuple[int
             raise InputError(f"'share_hardware' names '{name}', which no region computes; name its results.")
         found.update(numbers)
     group = tuple(sorted(found))
+    for number in group:
+        if banked := [m.name for m in regions[number].graph.memories if m.banks]:
+            raise InputError(
+                f"The region of {regions[number].region.written[-1]} cannot share hardware, since "
+                f"{banked[0]} lies in banks; leave it out of 'share_hardware' or of 'interleave'."
+            )
     first, *others = group
     for other in others:
         why = difference(regions[first].graph, regions[other].graph)

@@ -1,7 +1,7 @@
 """The value type of a program: the one asked for, that of its text, or what the program and its data need."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from samhw.graph.numerics import Float, Integer, ValueType, value_type
 from samhw.lang import Call, Div, Literal, Program, walk
 from samhw.lang.expr import TYPED
 
-__all__ = ["AUTO", "asked_text", "asked_type", "asked_types", "choose_value", "counts_to"]
+__all__ = ["AUTO", "asked_text", "asked_type", "asked_types", "choose_value", "counts_to", "types_text"]
 
 AUTO = "auto"
 """What a text says to ask for no type: then it is that of the program's text, or the first of the following
@@ -46,6 +46,11 @@ def asked_types(text: str | None) -> dict[str, ValueType]:
             continue
         types[name] = value_type(kind)
     return types
+
+
+def types_text(types: Mapping[str, ValueType]) -> str:
+    """Types of tensors as `asked_types` reads them."""
+    return ",".join(f"{name}={kind}" for name, kind in types.items())
 
 
 def choose_value(asked: ValueType | None, program: Program, data: Iterable[NDArray[Any]] = ()) -> ValueType:

@@ -1,7 +1,7 @@
 """What a design takes of an FPGA: the sum of its components, as they were measured."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from samhw.cost.components import (
@@ -10,6 +10,7 @@ from samhw.cost.components import (
     Component,
     Use,
     are_widths_measured,
+    binding_component,
     channel_component,
     control_component,
     memory_component,
@@ -20,11 +21,16 @@ from samhw.cost.components import (
     use_of_component,
 )
 from samhw.graph import LUT_PLACES, Arch, Design, Endpoint, Graph, Memory, Node, block_rams
+from samhw.graph.banks import bank_ports
+from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort, Ports
 from samhw.graph.pools import pools_of
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
 __all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
+
+FOUR_INPUTS = ("ecp5", "ice40")
+"""Families whose LUTs have four inputs: a multiplexer of two words, where six make one of four."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class AreaEstimate:
         family: of the FPGA, one of `FAMILIES`.
         regions: in the order in which they run.
         memories: those of the tensors.
-        control: what starts and ends runs, and the host's port.
+        control: what starts and ends runs, the host's port, and the registers of bindings.
         off_chip: the ports to memory off the chip, with their masters.
         unmeasured: components of which nothing is known, and which do not count.
         guessed: components that are narrower or wider than those that were measured, or count as their
@@ -126,11 +132,46 @@ class _Area:
             self._family,
             regions,
             sum(self._memories(), Use()),
-            self._use(control) + self._use(shell),
+            sum(map(self._use, self._bindings()), self._use(control) + self._use(shell)),
             tuple(self._unmeasured),
             tuple(self._guessed),
             off_chip,
         )
+
+    def _bindings(self) -> Iterator[Component]:
+        """The registers of what differs between the regions of a fabric. What differs alike has one."""
+        off = () if self._off_chip is None else self._off_chip.arrays
+        bases = {name: base for pool in pools_of(self._design, off) for name, base in pool.bases.items()}
+        known: set[Hashable] = set()
+        for group in self._design.fabrics:
+            graphs = [self._design.regions[number] for number in group]
+            for nodes in zip(*(graph.nodes for graph in graphs), strict=True):
+                for of, width, by_region in self._bound(graphs, nodes, bases):
+                    key = group, of, by_region
+                    if len({*by_region}) > 1 and key not in known:
+                        known.add(key)
+                        yield binding_component(of, width, len({*by_region}))
+
+    def _bound(
+        self, graphs: Sequence[Graph], nodes: Sequence[Node], bases: Mapping[str, int]
+    ) -> Iterator[tuple[str, int, tuple[Hashable, ...]]]:
+        """What a node of a fabric has by the region: numbers or signals, their bits, and that of each
+        region."""
+        first, both = nodes[0], list(zip(graphs, nodes, strict=True))
+        for param in first.extents:
+            yield "signals", self._bits, tuple(node.extents[param] for node in nodes)
+        for param in first.repeats:
+            yield "signals", self._bits, tuple(node.repeats[param] for node in nodes)
+        for name in immediates_of(first):
+            width = graphs[0].operand_type(first).width
+            yield "numbers", width, tuple(immediates_of(node)[name] for node in nodes)
+        for param in first.memories:
+            stored = [graph.memory[node.memories[param]] for graph, node in both]
+            if first.spec.memories[param].written:
+                limits = tuple(memory.capacity for memory in stored)
+                yield "numbers", max(limits).bit_length(), limits
+            places = tuple(bases.get(memory.name, 0) for memory in stored)
+            yield "numbers", max(places).bit_length(), places
 
     def _memories(self) -> Iterator[Use]:
         """The memories on the chip, as large as their pools."""
@@ -145,13 +186,27 @@ class _Area:
         width = self._design.stored(memory).width(self._bits)
         found = self._use(memory_component(memory, width, reads))
         words = memory.payload().words
-        blocks = words * block_rams(memory.capacity, width // words, reads)
+        blocks = words * block_rams(memory.capacity, width // words, reads, memory.banks)
+        if memory.banks:
+            found += self._ways_to_banks(memory, width)
         if self._family == BASE:
             return replace(found, block_rams=blocks if memory.capacity > LUT_PLACES else 0)
         if self._family == "ice40":
             return found
         alone = words * reads * block_rams(memory.capacity, width // words)
         return replace(found, block_rams=found.block_rams * blocks / alone)
+
+    def _ways_to_banks(self, memory: Memory, width: int) -> Use:
+        """The ports to a memory in banks, and what leads addresses to its banks and words back: for each of
+        two ports of a bank a multiplexer for each bit of a bank's number, with a register after the last."""
+        bits = (memory.banks - 1).bit_length()
+        place = max(memory.capacity - 1, 1).bit_length()
+        stages = bits if self._family in FOUR_INPUTS else -(-bits // 2)
+        lines = 2 * memory.banks * (width + place - bits)
+        own = [Counter(port.memory for port in bank_ports(graph)) for graph in self._design.regions]
+        most = max(counts[memory.name] for counts in own)
+        ask, wait = self._use(channel_component(place, 2)), self._use(channel_component(width, 6))
+        return (ask + wait).times(most) + Use(luts=lines * stages, registers=lines)
 
     def _masters(self) -> Use:
         """The ports off the chip."""

@@ -29,6 +29,7 @@ __all__ = [
     "Component",
     "Use",
     "are_widths_measured",
+    "binding_component",
     "channel_component",
     "control_component",
     "memory_component",
@@ -103,7 +104,8 @@ class Component:
     """A component of a design.
 
     Attributes:
-        kind: of a node, or `channel`, `control`, `shell`, `input` and `result` (memories), `off_chip`.
+        kind: of a node, or `bound_numbers`, `bound_signals`, `channel`, `control`, `shell`, `input`
+            and `result` (memories), `off_chip`.
         variant: what it computes, and of what type; empty where that does not matter.
         sizes: what its area grows with, by name.
     """
@@ -172,6 +174,16 @@ def control_component(nodes: int, writers: int, regions: int) -> Component:
     """What starts and ends the runs of a design. Each region has a writer at least; only further ones count,
     so that no size grows with another one."""
     return Component("control", "", {"nodes": nodes, "regions": regions, "more writers": writers - regions})
+
+
+def binding_component(of: str, width: int, values: int) -> Component:
+    """A register that follows the region under way.
+
+    Args:
+        of: `numbers`, such as bases, or `signals`, such as extents.
+        values: from which it takes its own.
+    """
+    return Component(f"bound_{of}", "", {"width": width, "values": values})
 
 
 def shell_component(extents: int, channels: int, regions: int) -> Component:

@@ -9,8 +9,7 @@ from samhw.cost.off_chip import PortCosts
 from samhw.cost.statistics import TensorStatistics
 from samhw.cost.stream_supports import Results, flows, results_of
 from samhw.graph import Arch, Graph, MemoryRole, OffChipMemory, OffChipPort
-from samhw.html import html_section, html_table
-from samhw.words import counted
+from samhw.words import counted, html_section, html_table
 
 __all__ = ["DesignEstimate", "NodeEstimate", "RegionEstimate", "estimate_graph"]
 

@@ -5,7 +5,6 @@ the value types, bit by bit.
 """
 
 from samhw.graph.address_map import AddressMap
-from samhw.graph.deadlock import waiting_cycle
 from samhw.graph.design import LUT_PLACES, Design, block_rams, reads_of_a_copy
 from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram
@@ -18,13 +17,15 @@ from samhw.graph.ir import (
     MemoryRole,
     Node,
     TensorBinding,
+    latency,
+    make,
     memory_name,
     once_per_graph,
+    wired,
 )
 from samhw.graph.json_form import dumps, loads
 from samhw.graph.levels import Levels, levels, with_indices
-from samhw.graph.liveness import Circle, unproved_circles
-from samhw.graph.nodes import latency, make, wired
+from samhw.graph.liveness import Circle, unproved_circles, waiting_cycle
 from samhw.graph.off_chip import (
     OffChipLayout,
     OffChipPort,

@@ -24,9 +24,12 @@ _SHAPES = ((36, 1 << 9), (18, 1 << 10), (9, 1 << 11), (4, 1 << 12), (2, 1 << 13)
 others both may do both."""
 
 
-def block_rams(places: int, width: int, reads: int = 1) -> int:
+def block_rams(places: int, width: int, reads: int = 1, banks: int = 0) -> int:
     """The block RAMs of 18 Kb that memories of that many places take, from which as many words are read at a
-    time, each of which may have a copy of its own or share one with another (`reads_of_a_copy`)."""
+    time, each of which may have a copy of its own or share one with another (`reads_of_a_copy`); or those of
+    as many banks, whatever is read."""
+    if banks:
+        return banks * _blocks(-(-places // banks), width, shared=True)
     each = reads_of_a_copy(places, width, reads)
     copies, left = divmod(reads, each)
     return copies * _blocks(places, width, shared=each > 1) + left * _blocks(places, width, shared=False)
@@ -200,7 +203,7 @@ class Design:
     @cached_property
     def copies(self) -> dict[str, int]:
         """By memory, how many copies of it are on chip: one for each word that the nodes of a region, and of
-        those beside it, read at a time (docs/host_port.md)."""
+        those beside it, read at a time (docs/host_port.md); of one in banks a single one."""
         read: list[Counter[str]] = []
         for graph in self.regions:
             read.append(words := Counter[str]())
@@ -209,7 +212,7 @@ class Design:
         needed: dict[str, int] = dict.fromkeys(self.memory, 1)
         for count in _most_at_a_time(self.sequence, read):
             needed |= {name: max(words, needed[name]) for name, words in count.items()}
-        return needed
+        return needed | {memory.name: 1 for memory in self.memories if memory.banks}
 
     def label(self, region: int, name: str) -> str:
         """What a node or a channel of a region is called where those of all regions meet."""

@@ -53,6 +53,7 @@ def dumps(design: Design) -> str:
                 "value": m.value and m.value.name,
                 "shard": m.shard,
                 **({"block": m.block} if m.block else {}),
+                **({"banks": m.banks} if m.banks else {}),
             }
             for m in design.memories
         ],

@@ -1,6 +1,7 @@
 """Memory off the chip, for all backends that have it (docs/memory.md): where arrays lie, which ports
 the nodes of a region have, and the numbers of a port."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from samhw.errors import InputError, shown
 from samhw.graph.design import Design
 from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node
 from samhw.graph.sdram import SdramChip
+from samhw.graph.sequence import Parallel, Run, walk
 from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each, StoredArray
 from samhw.graph.widths import index_bits
@@ -24,6 +26,7 @@ __all__ = [
     "Ports",
     "chip_bytes",
     "held_on_chip",
+    "is_used",
     "other_ports",
     "spread",
 ]
@@ -126,8 +129,8 @@ class OffChipPort(NamedTuple):
     """A port of a region.
 
     `node` has it for the memory that its parameter `param` names: for the word of that number of those that
-    it reads at a time, or to write. `number` counts the region's ports at the same master, and is the ID that
-    its requests have.
+    it reads at a time, or to write. `number` counts the region's ports at the same master, from 0 on; after
+    the first one of its fabric (`OffChipLayout.first_ports`), it is the ID that its requests have.
     """
 
     node: str
@@ -358,8 +361,34 @@ class OffChipLayout:
         names = (name for node in graph.nodes for name in node.memories.values())
         return tuple(self.arrays[name].master if name in self.arrays else None for name in names)
 
+    def first_ports(self, design: Design) -> list[list[int]]:
+        """For each fabric, by master, the number of its first port there (docs/memory.md, "Ports")."""
+        found: list[list[int]] = []
+        ends: list[list[int]] = []
+        for group in design.groups:
+            beside = frozenset[int]().union(*(design.beside[number] for number in group))
+            before = [end for end, other in zip(ends, design.groups, strict=False) if beside & {*other}]
+            first = [max((end[m] for end in before), default=0) for m in range(self.ports.masters)]
+            count = Counter(port.array.master for port in self.ports_of(design.regions[group[0]]))
+            found.append(first)
+            ends.append([number + count[master] for master, number in enumerate(first)])
+        return found
+
+    def check_bodies(self, design: Design) -> None:
+        """Raises `InputError` for regions side by side one of which follows another one."""
+        for step in walk(design.sequence):
+            if isinstance(step, Parallel) and any(
+                len(body) > 1 or not isinstance(body[0], Run) for body in step.bodies
+            ):
+                raise InputError(
+                    f"Beside a memory off the chip each body of a parallel step of {design.name} has to be "
+                    f"one region, but there is '{step}'; divide the step, or leave the memory out."
+                )
+
     def check_fabrics(self, design: Design) -> None:
-        """Raises `InputError` for regions that share a fabric, and whose arrays do not lie alike."""
+        """Raises `InputError` for regions that share a fabric, and whose arrays do not lie alike, and as
+        `check_bodies` does."""
+        self.check_bodies(design)
         for group in design.fabrics:
             graphs = [design.regions[number] for number in group]
             if len({self.places_of(graph) for graph in graphs}) > 1:
@@ -381,7 +410,7 @@ class OffChipLayout:
         """(parameter, word, array, whether it writes) of each port of a node."""
         for param, name in node.memories.items():
             array = self.arrays.get(name)
-            if array is None or not _is_used(graph, node, param):
+            if array is None or not is_used(graph, node, param):
                 continue
             use = node.spec.memories[param]
             for word in range(max(use.reads, 1)):
@@ -399,7 +428,7 @@ def _check_chip(design: Design, ports: Ports, chip: SdramChip, size: int) -> Non
         )
 
 
-def _is_used(graph: Graph, node: Node, param: str) -> bool:
+def is_used(graph: Graph, node: Node, param: str) -> bool:
     """What is read for each token of an output of the same name is read only if somebody takes it."""
     if node.spec.memories[param].each is not Each.GIVEN:
         return True

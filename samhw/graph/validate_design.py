@@ -3,6 +3,7 @@
 from collections import Counter
 
 from samhw.errors import InputError
+from samhw.graph.banks import banks_of, unbanked
 from samhw.graph.design import Design
 from samhw.graph.fabrics import are_alike
 from samhw.graph.ir import Graph, MemoryRole
@@ -25,6 +26,7 @@ def validate_design(design: Design) -> None:
     _check_sequence(design)
     _check_fabrics(design)
     _check_repeats(design)
+    _check_banks(design)
     _check_flow(design, design.sequence, {})
 
 
@@ -37,7 +39,7 @@ def _check_shared(design: Design, graph: Graph) -> None:
         )
     for memory in graph.memories:
         shared = design.memory.get(memory.name)
-        if shared is None or shared.capacity != memory.capacity:
+        if shared is None or (shared.capacity, shared.banks) != (memory.capacity, memory.banks):
             raise InputError(
                 f"Memory {memory.name!r} of region {graph.name} is not that of {design.name}; make a design "
                 "with Design.assemble."
@@ -114,6 +116,22 @@ def _check_fabrics(design: Design) -> None:
             raise InputError(
                 f"The regions {', '.join(graph.name for graph in graphs)} of {design.name} share a fabric, "
                 "and some of them run side by side; leave them apart, or run them one after another."
+            )
+
+
+def _check_banks(design: Design) -> None:
+    """What lies in banks may, and these give each port a word in a cycle."""
+    for memory in design.memories:
+        if not memory.banks:
+            continue
+        if why := unbanked(design, memory.name):
+            raise InputError(
+                f"Memory {memory.name!r} of {design.name} cannot lie in banks: {why}; give it banks 0."
+            )
+        if (least := banks_of(design, memory.name)) > memory.banks or memory.banks & memory.banks - 1:
+            raise InputError(
+                f"Memory {memory.name!r} of {design.name} lies in {memory.banks} banks; give it a power of "
+                f"two, at least {least}."
             )
 
 

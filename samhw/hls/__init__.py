@@ -3,8 +3,7 @@
 from samhw.hls.emit import Options, emit, simulated, vectors
 from samhw.hls.lower import lower
 from samhw.hls.program import HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
-from samhw.hls.regions import emit_order
-from samhw.hls.together import emit_together
+from samhw.hls.regions import emit_order, emit_together
 
 __all__ = [
     "HlsProgram",

@@ -1,8 +1,13 @@
-"""Cards and boards by name, with their device and the memory that kernels reach through m_axi."""
+"""What makers say of what a design runs on: cards and boards by name, with their device and the memory that
+kernels reach through m_axi; and the floating-point IP, with how many stages it gets."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+from samhw.graph import Arch, Graph
+from samhw.graph.numerics import Float
+from samhw.graph.spec.arch import HLS_STEP
 
 __all__ = [
     "BOARDS",
@@ -10,13 +15,13 @@ __all__ = [
     "Banks",
     "Card",
     "clock_of",
+    "float_operators",
     "is_device",
     "memory_of",
     "part_of",
     "processor_of",
     "ram_of",
 ]
-
 
 CLOCK = 4.0
 """Clock period in nanoseconds where nobody says another one."""
@@ -118,3 +123,31 @@ def ram_of(part: str) -> int | None:
 def memory_of(part: str) -> Banks | None:
     """The memory of the card that has the device, where it is known."""
     return next((card.memory for card in CARDS.values() if card.part == part), None)
+
+
+_OPERATORS = {
+    "add": "fadd",
+    "sub": "fsub",
+    "mul": "fmul",
+    "div": "fdiv",
+    "sqrt": "fsqrt",
+    "leaky_relu": "fmul",
+}
+"""By operation, what Vitis calls the operator (UG1399, config_op)."""
+
+
+def float_operators(graphs: Iterable[Graph], arch: Arch) -> dict[str, int]:
+    """The latency of each operator on f32 that the graphs use: what `arch` gives the operation, less the two
+    cycles that a process takes without it."""
+    used = set()
+    for graph in graphs:
+        for node in graph.nodes:
+            if Float("f32") in (graph.operand_type(node), graph.result_type(node)):
+                work = node.spec.work(node.params)
+                used.add(work.operation if work else "")
+    operators = {
+        _OPERATORS[op]: max(arch.alu_latency(op, Float("f32")) - HLS_STEP, 0)
+        for op in used
+        if op in _OPERATORS
+    }
+    return dict(sorted(operators.items()))

@@ -1,5 +1,6 @@
 """The files of a Vitis HLS project."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,23 +11,78 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, MemoryRole, Placement
-from samhw.hls.cards import BOARDS, CARDS, clock_of, is_device, memory_of, part_of, processor_of, ram_of
-from samhw.hls.check import check
-from samhw.hls.copies import Copies, copies_of_region, copies_of_sequence
+from samhw.hls.cards import (
+    BOARDS,
+    CARDS,
+    clock_of,
+    float_operators,
+    is_device,
+    memory_of,
+    part_of,
+    processor_of,
+    ram_of,
+)
 from samhw.hls.cpp import comment, plain_word, word_width
 from samhw.hls.interface import PointerArgument, kernel_ports, port_uses, sequence_extents, sequencer
-from samhw.hls.ip import float_operators
-from samhw.hls.library import library
+from samhw.hls.library import library, render
 from samhw.hls.lower import lower
-from samhw.hls.masters import STATUS, AxiPort, Masters, masters
+from samhw.hls.masters import STATUS, AxiPort, Copies, Masters, copies_of_region, copies_of_sequence, masters
 from samhw.hls.off_chip import BURST, LATENCY, LINE_BYTES, OUTSTANDING, burst_of, lines_of, memory_bytes
 from samhw.hls.overlay import buffers_of, kernel_of, overlay
 from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
 from samhw.hls.region_builder import SPREAD
-from samhw.hls.templates import render
 from samhw.names import identifiers
 
-__all__ = ["Options", "axi_ports", "emit", "kernel_context", "simulated", "vectors"]
+__all__ = [
+    "Options",
+    "axi_ports",
+    "check",
+    "emit",
+    "kernel_context",
+    "simulated",
+    "vectors",
+]
+
+# What synthesis asks of the emitted program, checked on its streams and on its text.
+
+
+_DYNAMIC = re.compile(r"\b(new|delete|malloc|calloc|realloc|free)\b|\bstd::(vector|deque|string|map|list)\b")
+_ARRAY = re.compile(r"^\s+(?:static )?(?:const )?[\w:<>, ]+ \w+((?:\[[^\]]*\])+)(?: = \{|;)", re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*")
+
+
+def check(program: HlsProgram, sources: Mapping[str, str]) -> None:
+    """Raises `AssertionError` where a stream has not one writer and one reader, a process runs before one
+    that feeds it, or the text of a synthesised file allocates or has an array without a size."""
+    for region in program.regions:
+        _check_streams(region)
+    for path, text in sources.items():
+        if path.endswith("csim.hpp"):  # Only for simulation.
+            continue
+        plain = _COMMENT.sub("", text)
+        if found := _DYNAMIC.search(plain):
+            raise AssertionError(f"{path} uses {found[0]}, which cannot be synthesised")
+        for found in _ARRAY.finditer(plain):
+            if "[]" in found[1]:
+                raise AssertionError(f"{path} has an array without a size: {found[0].strip()}")
+
+
+def _check_streams(region: HlsRegion) -> None:
+    writers = Counter(s.name for p in region.processes for s in p.writes)
+    readers = Counter(s.name for p in region.processes for s in p.reads)
+    for stream in region.streams:
+        for what, count in (("written", writers[stream.name]), ("read", readers[stream.name])):
+            if count != 1:
+                raise AssertionError(f"stream {stream.name} is {what} by {count} processes")
+    written: set[str] = set()
+    for process in region.processes:
+        for stream in process.reads:
+            if stream.name not in written:
+                raise AssertionError(f"{process.function} reads {stream.name} before it is written")
+        written.update(s.name for s in process.writes)
+    if [s for p in region.processes for s in p.writes] != list(region.streams):
+        raise AssertionError(f"the streams of {region.name} are not declared in the order of their writers")
+
 
 _HEADERLESS = {
     "csim.hpp",

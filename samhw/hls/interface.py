@@ -9,7 +9,7 @@ from typing import NamedTuple
 from samhw.graph import Design, Graph, Memory, MemoryRole, Repeat, Run, Steps
 from samhw.graph.sequence import walk
 from samhw.hls.cpp import memory_word
-from samhw.hls.functions import arguments_by
+from samhw.hls.lower import arguments_by
 from samhw.hls.program import HlsProgram, HlsRegion, MemoryPort
 from samhw.hls.region_builder import step_arguments
 from samhw.names import identifiers, plain

@@ -4,13 +4,28 @@ A master is what `bundle=` names. It has one reader and one writer at a time (UG
 most fifteen of them reach a bank (UG1702, Memory Information).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from samhw.errors import InputError
+from samhw.graph import MemoryRole
 from samhw.hls.cards import Banks
+from samhw.hls.interface import Sequencer
+from samhw.hls.program import HlsRegion
 
-__all__ = ["STATUS", "AxiPort", "Masters", "banks", "masters"]
+__all__ = [
+    "STATUS",
+    "AxiPort",
+    "ChipLoad",
+    "ChipStore",
+    "Copies",
+    "Masters",
+    "banks",
+    "copies_of_region",
+    "copies_of_sequence",
+    "masters",
+]
 
 MOST = 15
 """Masters of one bank."""
@@ -245,3 +260,94 @@ def _is_used(ports: Sequence[AxiPort]) -> bool:
 
 def _is_joined(a: AxiPort, b: AxiPort, bundles: Mapping[str, str]) -> bool:
     return a.memory == b.memory or bundles[a.name] == bundles[b.name]
+
+
+# Copies between the host's memory and arrays on the chip.
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ChipLoad:
+    """What is copied from a port: to each of some arrays, as many words as the scalar `stored` says."""
+
+    port: str
+    memory: str
+    word: str
+    stored: str
+    arrays: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ChipStore:
+    """What is copied to a port from an array: as many words as the scalar `count` says."""
+
+    port: str
+    memory: str
+    word: str
+    count: str
+    array: str
+
+    @property
+    def told(self) -> str:
+        """The scalar by which the host learns how many they are."""
+        return f"{self.count}_told"
+
+
+@dataclass(frozen=True)
+class Copies:
+    """All copies of a kernel before it runs and afterwards."""
+
+    loads: Sequence[ChipLoad]
+    stores: Sequence[ChipStore]
+
+    def by_master(
+        self, bundles: Mapping[str, str]
+    ) -> tuple[dict[str, list[ChipLoad]], dict[str, list[ChipStore]]]:
+        """Loads and stores by master, by which they come and go one after another; several masters work side
+        by side."""
+        return _grouped(self.loads, lambda load: bundles[load.port]), _grouped(
+            self.stores, lambda store: bundles[store.port]
+        )
+
+
+def _grouped(some: Sequence[T], key: Callable[[T], str]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = {}
+    for one in some:
+        found.setdefault(key(one), []).append(one)
+    return found
+
+
+def copies_of_region(region: HlsRegion) -> Copies:
+    """Those of a region that is a kernel itself: each port has an array."""
+    return Copies(
+        [
+            ChipLoad(port.name, port.memory.name, port.word, port.stored, (port.array,))
+            for port in region.inputs
+            if not port.off_chip
+        ],
+        [
+            ChipStore(port.name, port.memory.name, port.word, region.counts[port.name], port.array)
+            for port in region.outputs
+            if not port.off_chip
+        ],
+    )
+
+
+def copies_of_sequence(order: Sequencer) -> Copies:
+    """Those of a kernel that runs several regions: the host's inputs to all of their arrays, and its
+    outputs."""
+    loads: dict[str, ChipLoad] = {}
+    for array in order.arrays:
+        if array.memory.role is MemoryRole.INPUT:
+            before = loads[array.first].arrays if array.first in loads else ()
+            loads[array.first] = ChipLoad(
+                array.first, array.memory.name, array.word, f"{array.first}_stored", (*before, array.array)
+            )
+    stores = [
+        ChipStore(array.first, array.memory.name, array.word, order.counts[array.memory.name], array.array)
+        for array in order.arrays
+        if array.memory.role is MemoryRole.OUTPUT and array.name == array.first
+    ]
+    return Copies(list(loads.values()), stores)

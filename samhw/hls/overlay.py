@@ -7,8 +7,8 @@ from typing import Any
 from samhw.graph import Arch, Design
 from samhw.hls.cards import processor_of
 from samhw.hls.cpp import word_width
+from samhw.hls.library import render
 from samhw.hls.program import HlsProgram
-from samhw.hls.templates import render
 from samhw.names import identifiers
 
 __all__ = ["buffers_of", "kernel_of", "overlay"]

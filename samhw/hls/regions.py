@@ -1,22 +1,28 @@
-"""A program of several regions: a project for each, and one program of a card that runs them in order."""
+"""Programs of several graphs: a project for each region, and one program of a card that runs them in order;
+and several designs as one, for C simulation."""
 
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from samhw.graph import Arch, Design, MemoryRole
 from samhw.hls.cards import memory_of, processor_of
 from samhw.hls.cpp import comment, project_name, top_name
-from samhw.hls.emit import Options, axi_ports, kernel_context
+from samhw.hls.emit import Options, axi_ports, emit, kernel_context, simulated
 from samhw.hls.interface import port_uses, sequence_extents
+from samhw.hls.library import library, render
 from samhw.hls.lower import lower
 from samhw.hls.masters import AxiPort, banks
 from samhw.hls.overlay import buffers_of, kernel_of, overlay
 from samhw.hls.program import HlsRegion
-from samhw.hls.templates import render
 from samhw.names import identifiers
 
-__all__ = ["emit_order"]
+__all__ = [
+    "emit_order",
+    "emit_together",
+]
 
 
 def emit_order(design: Design, arch: Arch, options: Options) -> dict[str, str]:
@@ -137,3 +143,41 @@ def _context(design: Design, arch: Arch, options: Options) -> dict[str, Any]:
         "banks": banks(top, ports, bundles, card, status) if card else {},
         "frequency": options.frequency,
     }
+
+
+_SYSTEM = re.compile(r"^#include (<\w+>)$", re.MULTILINE)
+
+
+def emit_together(designs: Sequence[Design], arch: Arch, options: Options | None = None) -> dict[str, str]:
+    """The C++ of designs that share one library, by path; `all.cpp` is the unit to compile. The first
+    argument of its program is the name of a top function, whose testbench gets the rest.
+
+    A compiler spends most of its time on the library's templates, which it meets only once here. The designs'
+    own files are those that `emit` gives, but for the hosts.
+
+    Raises:
+        ValueError: for designs of several value types, or of one name.
+        InputError: for a design that `lower` does not take.
+    """
+    options = options or Options()
+    if len({design.value for design in designs}) != 1:
+        raise ValueError("designs that share a library must have one value type")
+    programs = [lower(design, arch, options.off_chip(design, arch)) for design in designs]
+    graphs = [graph for design in designs for graph in design.runs]
+    headers_of_all = library(programs, graphs)
+    files = {f"src/samhw/{name}": text for name, text in headers_of_all.items()}
+    headers = sorted(path.removeprefix("src/") for path in files if not path.endswith("csim.hpp"))
+    units = {}
+    for program, design in zip(programs, designs, strict=True):
+        own = {
+            path: text
+            for path, text in simulated(emit(design, arch, options)).items()
+            if not path.startswith("src/samhw/")
+        }
+        if own.keys() & files.keys():
+            raise ValueError(f"two designs have files of the name {min(own.keys() & files.keys())}")
+        files |= own
+        units[program.top] = [path for path in own if path.endswith(".cpp")]
+    system = sorted({name for text in files.values() for name in _SYSTEM.findall(text)})
+    files["all.cpp"] = render("together.cpp.j2", system=system, headers=headers, designs=units)
+    return files

@@ -59,8 +59,16 @@ from samhw.lang.expr import (
     Sub,
 )
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name, StepIndex
-from samhw.lang.models import load_model, model_data, model_description, model_names
-from samhw.lang.named import built_in_names, built_in_programs, load_named, load_program
+from samhw.lang.models import (
+    built_in_names,
+    built_in_programs,
+    load_model,
+    load_named,
+    load_program,
+    model_data,
+    model_description,
+    model_names,
+)
 from samhw.lang.objects import Example, MlirFile, Named, OnnxFile, load_object
 from samhw.lang.parse import dumps, load, parse, parse_expression
 from samhw.lang.pattern import Pattern, result_patterns

@@ -13,12 +13,14 @@ from samhw.lang.check_forms import (
     check_gathers,
     check_index_extents,
     check_index_tensors,
+    check_order_of_steps,
     check_ranking,
     check_recurrence,
     check_reshape,
     check_running,
+    check_scanned,
+    check_scans,
 )
-from samhw.lang.check_scans import check_order_of_steps, check_scanned, check_scans
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.expr import (
     Access,

@@ -1,19 +1,14 @@
-"""The rules of statements that are more than sums of products.
-
-Indices that are more than a name: ``Y[e, f] = E[src[e], f]`` gathers, ``Y[dst[e], f] = ..`` scatters, and
-``Y[i] = X[2*i + d - 1] * K[d]`` has a window. Reshapes and concatenations, which only move elements. What
-goes along one index: running reductions, recurrences, coordinates of extremes, and what is put in order.
-"""
+"""The form of statements and scans: what may stand where."""
 
 from collections.abc import Sequence
 
 from samhw.errors import InputError
 from samhw.lang.declaration import MAX_EXTENT
 from samhw.lang.expr import Access, Concat, Expr, Recurrence, Reshape, RunningReduction
-from samhw.lang.index import ComputedIndex
+from samhw.lang.index import ComputedIndex, Name, StepIndex
 from samhw.lang.program import Program
 from samhw.lang.source import is_name
-from samhw.lang.statement import Statement
+from samhw.lang.statement import Scan, Statement
 from samhw.lang.traverse import accesses, free_indices
 
 __all__ = [
@@ -22,10 +17,13 @@ __all__ = [
     "check_gathers",
     "check_index_extents",
     "check_index_tensors",
+    "check_order_of_steps",
     "check_ranking",
     "check_recurrence",
     "check_reshape",
     "check_running",
+    "check_scanned",
+    "check_scans",
 ]
 
 
@@ -107,8 +105,8 @@ def check_reshape(program: Program, statement: Statement, reshape: Reshape) -> N
         if not _stays(index, left, right):
             raise program.error(
                 reshape.operand.span,
-                f"index '{index}' is on both sides of the reshape '{statement}', and stays only in front "
-                "of or after all that changes; use another name on the right",
+                f"index '{index}' is on both sides of the reshape '{statement}', and stays only before "
+                "or after all that changes; use another name on the right",
             )
     if statement.order is not None:
         raise program.error(
@@ -244,3 +242,133 @@ def check_index_extents(program: Program) -> None:
                 f"program '{program.name}' declares index {index}={extent}; an extent is from 1 to "
                 f"{MAX_EXTENT:,}, as coordinates have 32 bits"
             )
+
+
+def check_scanned(program: Program, statement: Statement) -> None:
+    """Raise InputError for what a statement of a scan may not have."""
+    scan = statement.scan
+    if scan is None:
+        return
+    if isinstance(statement.rhs, Reshape | Concat):
+        raise program.error(
+            statement.rhs.span,
+            f"'{statement.rhs}' moves a whole tensor in '{scan}'; write it before or after the block",
+        )
+    for access in statement.accesses:
+        if scan.index in access.variables:
+            raise program.error(
+                access.span,
+                f"'{access}' computes with {scan.index}, which in '{scan}' stands for the step, as in "
+                f"{scan.index} or {scan.index} - 1; gather what it reads in a statement before the block",
+            )
+        if access is statement.lhs and any(
+            not isinstance(index, Name | StepIndex) for index in access.indices
+        ):
+            raise program.error(
+                access.span,
+                f"'{access}' has an index in '{scan}' that is neither a name nor the step; scatter what the "
+                "steps give in a statement after the block",
+            )
+        if sum(isinstance(index, StepIndex) for index in access.indices) > 1:
+            raise program.error(
+                access.span,
+                f"'{access}' names the step of '{scan}' twice; give each mode an index of its own",
+            )
+    if scan.index in statement.indices:
+        raise program.error(
+            statement.lhs.span,
+            f"'{statement}' uses {scan.index}, the step of '{scan}', as an index of its own; use another "
+            "name",
+        )
+    _check_result(program, statement, scan)
+
+
+def _check_result(program: Program, statement: Statement, scan: Scan) -> None:
+    lhs = statement.lhs
+    if lhs.step is None:
+        return
+    if lhs.step[1].offset:
+        raise program.error(
+            lhs.span, f"'{lhs}' is written at another step than the present one; write it at {scan.index}"
+        )
+    if not program.tensors[lhs.tensor].format.is_all_dense:
+        raise program.error(
+            lhs.span,
+            f"'{lhs.tensor}' is written step by step, which takes dense levels; store it dense, and copy it "
+            "after the block",
+        )
+
+
+def check_order_of_steps(program: Program, statement: Statement, access: Access, written: bool) -> bool:
+    """Whether a statement of a scan may read what the same scan writes.
+
+    Args:
+        written: a statement before this one writes it.
+
+    Raises:
+        InputError: for a step that is to come.
+    """
+    scan = statement.scan
+    if scan is None or access.step is None:
+        return written
+    behind = scan.behind(access.step[1].offset)
+    if behind < 0:
+        raise program.error(
+            access.span,
+            f"'{access}' is of a step to come: '{scan}' goes {'down' if scan.down else 'up'}; read a step "
+            f"that has been, or use 'scan {scan.index}{' down' * (not scan.down)}'",
+        )
+    return written or behind > 0
+
+
+def check_scans(program: Program) -> None:
+    """Raise InputError for a block that is in pieces or steps through nothing, for a tensor that a block
+    writes step by step and reads whole, and for wrong starts."""
+    scans = {s.scan.number: s.scan for s in program.statements if s.scan is not None}
+    order = [None if s.scan is None else s.scan.number for s in program.statements]
+    for number, scan in scans.items():
+        own = [s for s in program.statements if s.scan is not None and s.scan.number == number]
+        first = order.index(number)
+        if order[first : first + len(own)] != [number] * len(own):
+            raise program.error(own[0].lhs.span, f"'{scan}' is in pieces; keep its statements together")
+        if not any(access.step for s in own for access in s.accesses):
+            raise program.error(
+                own[0].lhs.span,
+                f"nothing in '{scan}' has the index {scan.index}; use it, or write the statements without "
+                "the block",
+            )
+        mode = {s.lhs.tensor: s.lhs.step[0] for s in own if s.lhs.step is not None}
+        for s in own:
+            for access in s.reads:
+                if access.tensor in mode and (access.step is None or access.step[0] != mode[access.tensor]):
+                    raise program.error(
+                        access.span,
+                        f"'{access}' reads other steps of '{access.tensor}' than '{scan}' has at hand; have "
+                        f"{scan.index}, or {scan.index} and a number, where it is written with {scan.index}",
+                    )
+        _check_starts(program, scan, mode, own)
+
+
+def _check_starts(program: Program, scan: Scan, mode: dict[str, int], own: list[Statement]) -> None:
+    seen = set()
+    before = program.statements[: program.statements.index(own[0])]
+    known = {decl.name for decl in program.inputs} | {s.lhs.tensor for s in before}
+    for start in scan.starts:
+        lhs = start.lhs
+        at = [n for n, name in enumerate(lhs.own_names) if name is None]
+        if lhs.tensor not in mode or at != [mode[lhs.tensor]]:
+            raise program.error(
+                lhs.span,
+                f"'{lhs}' says what '{scan}' starts from in another mode than the one that it steps through; "
+                "put the number where the block has its index",
+            )
+        if f"{lhs.tensor}[{lhs.indices[at[0]]}]" in seen:
+            raise program.error(lhs.span, f"'{lhs}' is given twice; remove one of the statements")
+        seen.add(f"{lhs.tensor}[{lhs.indices[at[0]]}]")
+        for access in start.reads:
+            if access.tensor not in known:
+                raise program.error(
+                    access.span,
+                    f"'{lhs}' starts '{scan}' from '{access.tensor}', which no statement before the block "
+                    "writes; move the statement that does before it",
+                )

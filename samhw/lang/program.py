@@ -8,7 +8,6 @@ from operator import index as as_int
 
 from samhw.errors import InputError
 from samhw.graph.numerics import ValueType
-from samhw.html import html_scroll, html_text
 from samhw.lang.declaration import MAX_EXTENT, TensorDecl
 from samhw.lang.dimensions import Dimensions
 from samhw.lang.expr import TYPED, Call
@@ -16,6 +15,7 @@ from samhw.lang.index import Indirect
 from samhw.lang.source import Source, Span, error_at
 from samhw.lang.statement import Region, Statement
 from samhw.lang.traverse import walk
+from samhw.words import html_scroll, html_text
 
 __all__ = ["Program"]
 

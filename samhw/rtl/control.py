@@ -70,8 +70,9 @@ class RunControl(wiring.Component):
         start: a bit for each region: its start is accepted. For the first one this is cycle 0.
         errors, fired: of each node, in order.
         committed: of each writer.
-        ports_fired, ports_settled: with `ports`, as of `OffChipSignature`. A region ends no earlier than they
-            are settled, and what fires holds the watchdog back.
+        ports_fired, ports_settled: with `ports`, as of `OffChipSignature`, a bit for each region where some
+            run side by side. A region ends no earlier than they are settled, and what fires holds the
+            watchdog back.
         running: from the cycle after the request until `done` or `error`, a few cycles after the last one.
         region: a bit for each region; while `running`, those of the ones under way are set.
         spent: the cycles that each region has been under way in the last run, modulo 2^32. Cycle 0 does not
@@ -111,6 +112,7 @@ class RunControl(wiring.Component):
             "extents": In(index_bits).array(len(self.repeats)),
             "steps": Out(index_bits).array(len(self.repeats)),
         }
+        settled = {"ports_fired": In(1), "ports_settled": In(self.regions if self.parallels else 1)}
         super().__init__(
             {
                 "request": In(1),
@@ -128,7 +130,7 @@ class RunControl(wiring.Component):
                 "error_node": Out(32, init=NO_NODE),
                 "error_region": Out(range(self.regions)),
                 **(registers if self.repeats else {}),
-                **({"ports_fired": In(1), "ports_settled": In(1)} if ports else {}),
+                **(settled if ports else {}),
             }
         )
 
@@ -151,7 +153,9 @@ class RunControl(wiring.Component):
         for region, bit in enumerate(ended):
             own = [n for n, of in enumerate(self.writers) if region in of]
             all_committed = all_of(committed[n] | self.committed[n] for n in own)
-            ends = all_committed & self.ports_settled if self.ports else all_committed
+            ends: Value = all_committed
+            if self.ports:
+                ends = all_committed & self.ports_settled[region if self.parallels else 0]
             m.d.comb += bit.eq(active & self.region[region] & ends)
         self._follow(m, ended, following, finish, requested)
         first = sum(1 << region for region in first_of(self.sequence))

@@ -1,13 +1,27 @@
 """A whole design as C++ of CXXRTL, a simulator of Yosys's: from the netlist, without a Verilog writer."""
 
-from amaranth.back import rtlil
+from typing import Any
+
+from amaranth.back import rtlil, verilog
 
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.interpreter import no_collection
 from samhw.rtl.top import Top
-from samhw.rtl.yosys import find_yosys
 
-__all__ = ["cxxrtl", "runtime"]
+__all__ = [
+    "cxxrtl",
+    "find_yosys",
+    "runtime",
+]
+
+_OLDEST = (0, 40)
+"""The oldest version that Amaranth takes."""
+
+
+def find_yosys() -> Any:
+    """Its class, with `run` and `data_dir`."""
+    return verilog.find_yosys(lambda version: version >= _OLDEST)
+
 
 _SCRIPT = """\
 read_rtlil <<rtlil

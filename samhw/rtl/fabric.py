@@ -8,7 +8,8 @@ from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, V
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Channel, Design, Endpoint, Parallel, Repeat, Run, Step, Steps
+from samhw.graph import Arch, Channel, Design, Endpoint, Node, Parallel, Repeat, Run, Step, Steps
+from samhw.graph.banks import BankPort
 from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.pools import pools_of
@@ -21,6 +22,7 @@ from samhw.rtl.channel import Fifo
 from samhw.rtl.control import RunControl
 from samhw.rtl.counted import Counted
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
+from samhw.rtl.interleaved import BankPorts
 from samhw.rtl.logic import all_of, any_of
 from samhw.rtl.off_chip import OffChipSignature, PortNeeds
 from samhw.rtl.site import bits_of
@@ -84,6 +86,7 @@ class Fabric(wiring.Component):
         self._bound = list(bound_nodes(design))
         self._off_chip = {} if layout is None else layout.arrays
         self._off_chip_ports = [] if layout is None else list(_ports_of(design, layout))
+        self.banked = BankPorts(design, self._off_chip)
         self.nodes: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
         if counters:
             self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
@@ -94,6 +97,7 @@ class Fabric(wiring.Component):
             for region, node in design.nodes
             if stall_ports and (not node.inputs or not node.outputs)
         ]
+        self.banked.make(self._port_of)
         self.pools = pools_of(design, self._off_chip)
         self._uses = list(self._port_uses())
         self.ports = self._ports()
@@ -113,14 +117,15 @@ class Fabric(wiring.Component):
             "memories": Out(wiring.Signature(memories)),
         }
         if layout is not None:
-            members["off_chip"] = Out(OffChipSignature(self.needs, len(design.regions)))
+            signature = OffChipSignature(self.needs, len(design.regions), apart=design.is_parallel)
+            members["off_chip"] = Out(signature)
         if stall_ports:
             members["stall"] = In(len(self.stallable))
         if probes:
             members |= self.probe_members()
         super().__init__(members)
         if recovery:
-            for part in (*self.nodes.values(), *self.channels):
+            for part in (*self.nodes.values(), *self.channels, *self.banked.parts.values()):
                 part.clear = self.run.clear
 
     def _components(self, stall_ports: bool) -> Iterator[tuple[Key, Primitive]]:
@@ -159,6 +164,8 @@ class Fabric(wiring.Component):
         if self.probes:
             self._connect_probes(m)
         self._connect_memories(m, bindings)
+        if self.banked.parts:
+            self._connect_banks(m)
         if self.layout is not None:
             self._connect_off_chip(m, bindings)
         if self.counters:
@@ -296,9 +303,14 @@ class Fabric(wiring.Component):
             for param, memory in node.memories.items():
                 if memory not in self._off_chip:
                     written = node.spec.memories[param].written
-                    for port in self.nodes[fabric, node.name].memory_ports(param):
+                    for word, port in enumerate(self.nodes[fabric, node.name].memory_ports(param)):
+                        if not port.signature.members:
+                            continue  # Nobody takes what would be read.
+                        banked = self.banked.parts.get((fabric, node.name, param, word))
                         yield places.use(
-                            port, written, {region: own.memories[param] for region, own in bound.items()}
+                            port if banked is None else banked.memory,
+                            written,
+                            {region: own.memories[param] for region, own in bound.items()},
                         )
 
     def _ports(self) -> dict[str, MemorySignature]:
@@ -312,6 +324,8 @@ class Fabric(wiring.Component):
                 width=self.design.stored(self.design.memory[pool.name]).width(self.arch.index_bits),
                 readers=turns[pool.name, False],
                 writers=turns[pool.name, True],
+                banks=self.design.memory[pool.name].banks,
+                ports=[port.number for _, port in self.banked.uses if port.memory == pool.name],
             )
             for pool in self.pools
         }
@@ -321,29 +335,30 @@ class Fabric(wiring.Component):
         for fabric, ports in self._off_chip_ports:
             arrays = {self.turn[region]: port.array for region, port in ports.items()}
             first = next(iter(ports.values()))
-            found.append(PortNeeds(arrays, first, self._off_chip_port(fabric, first).signature))
+            found.append(PortNeeds(arrays, first, self._port_of(fabric, first).signature))
         return found
 
     def _accesses(self) -> dict[Key, dict[str, MemoryAccess]]:
-        """How each node reaches those of its memories that lie off the chip."""
-        firsts = ((fabric, next(iter(ports.values()))) for fabric, ports in self._off_chip_ports)
+        """How each node reaches those of its memories that lie off the chip, or in banks."""
+        firsts = [(fabric, next(iter(ports.values()))) for fabric, ports in self._off_chip_ports]
         used = {(fabric, port.node, port.param) for fabric, port in firsts}
+        used |= {(fabric, port.node, port.param) for fabric, port in self.banked.uses}
         return {
             (fabric, node.name): {
                 param: MemoryAccess.PORT if (fabric, node.name, param) in used else MemoryAccess.NONE
                 for param, name in node.memories.items()
-                if name in self._off_chip
+                if name in self._off_chip or (self.design.memory[name].banks and not _writes(node, param))
             }
             for fabric, node in self.design.built_nodes
         }
 
-    def _off_chip_port(self, fabric: int, port: OffChipPort) -> wiring.PureInterface:
+    def _port_of(self, fabric: int, port: OffChipPort | BankPort) -> wiring.PureInterface:
         return self.nodes[fabric, port.node].memory_ports(port.param)[port.word]
 
     def _connect_off_chip(self, m: Module, bindings: Bindings) -> None:
         off_chip = wiring.flipped(self.off_chip)
         for k, ((fabric, ports), need) in enumerate(zip(self._off_chip_ports, self.needs, strict=True)):
-            port = self._off_chip_port(fabric, next(iter(ports.values())))
+            port = self._port_of(fabric, next(iter(ports.values())))
             wiring.connect(m, port, getattr(off_chip, f"port{k}"))
             for name, numbers in ((f"base{k}", need.bases), (f"end{k}", need.ends)):
                 if name in self.off_chip.signature.members:
@@ -355,6 +370,14 @@ class Fabric(wiring.Component):
             control.ports_fired.eq(self.off_chip.fired),
             control.ports_settled.eq(self.off_chip.settled),
         ]
+
+    def _connect_banks(self, m: Module) -> None:
+        """Counts the cycles of regions for memories in banks."""
+        members = memory_members(self.ports)
+        cycle = self.banked.connect(m, self._control.start.any(), self._port_of, self.submodules)
+        for name, signature in self.ports.items():
+            if signature.banks:
+                m.d.comb += getattr(self.memories, members[name]).cycle.eq(cycle)
 
     def _connect_bound(self, bindings: Bindings) -> None:
         """What each node has by the binding of its region."""
@@ -398,12 +421,19 @@ class Fabric(wiring.Component):
                 m.d.comb += port.data.eq(any_of(words))
 
 
+def _writes(node: Node, param: str) -> bool:
+    """A node writes the memory that a parameter names."""
+    return node.spec.memories[param].written
+
+
 def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, Mapping[int, OffChipPort]]]:
     """All ports of fabrics to memories off the chip, each with the number of its fabric, and as its regions
     have it, by the region."""
+    firsts = layout.first_ports(design)
     for fabric, group in enumerate(design.groups):
         for ports in zip(*(layout.ports_of(design.regions[region]) for region in group), strict=True):
-            yield fabric, dict(zip(group, ports, strict=True))
+            number = ports[0].number + firsts[fabric][ports[0].array.master]
+            yield fabric, {n: port._replace(number=number) for n, port in zip(group, ports, strict=True)}
 
 
 def _of_turns(steps: Steps, turn: Mapping[int, int]) -> Steps:

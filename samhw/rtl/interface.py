@@ -27,18 +27,34 @@ class MemorySignature(wiring.Signature):
         readers: the regions of each read port. Regions count as they run.
         writers: those of each write port, no two of which have a region in common; none for a memory that
             only the host writes.
+        banks: how many it lies in; 0 where each reader may have a copy.
+        ports: in banks, the number of each read port in its regions.
 
     Members:
         read<k>: the read ports, in the order of the nodes.
         write<k>: the write ports.
+        cycle: in banks, the cycle of the region, modulo their number.
     """
 
-    def __init__(self, *, capacity: int, width: int, readers: Sequence[Turns], writers: Sequence[Turns] = ()):
+    def __init__(
+        self,
+        *,
+        capacity: int,
+        width: int,
+        readers: Sequence[Turns],
+        writers: Sequence[Turns] = (),
+        banks: int = 0,
+        ports: Sequence[int] = (),
+    ):
+        self.banks = banks
+        self.ports = tuple(ports)
         self.readers = tuple(readers)
         self.writers = tuple(writers)
         address = ceil_log2(capacity)
         members = {name: Out(MemoryReadSignature(address, width)) for name in self.reads}
         members |= {name: Out(MemoryWriteSignature(address, width)) for name in self.writes}
+        if banks:
+            members["cycle"] = Out((banks - 1).bit_length())
         super().__init__(members)
 
     @property

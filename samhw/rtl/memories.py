@@ -1,6 +1,7 @@
 """The tensor memories of a build: one side for the graph's nodes, the other for the host."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from amaranth.hdl import Array, Const, Elaboratable, Module, Mux, Signal, Value
@@ -14,7 +15,7 @@ from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
 from samhw.rtl.interface import Turns
 from samhw.rtl.logic import any_of
 
-__all__ = ["TENSOR", "TensorMemory"]
+__all__ = ["TENSOR", "Sharer", "TensorMemory", "Writing", "chosen"]
 
 TENSOR = "tensor"
 """The attribute of the words in a netlist, by which a flow may choose what they are made of."""
@@ -23,7 +24,7 @@ Sharer = tuple[Value, Value, wiring.PureInterface]
 """Who uses a read port: the condition that it is their turn, the place that they read, and their side."""
 
 
-class _Writing(NamedTuple):
+class Writing(NamedTuple):
     """What writes a memory: whether it is its turn, and a word at a place."""
 
     turn: Value
@@ -51,6 +52,7 @@ class TensorMemory(wiring.Component):
         readers: the regions of each read port that the nodes have to an input or a buffer.
         writers: those of each write port to an output or a buffer.
         beside: for each region those that run side by side with it.
+        more: further members.
 
     Members:
         reads: the read ports of the nodes.
@@ -67,6 +69,7 @@ class TensorMemory(wiring.Component):
         readers: Sequence[Turns],
         writers: Sequence[Turns] = (),
         beside: Mapping[int, frozenset[int]] | None = None,
+        more: Mapping[str, object] = MappingProxyType({}),
     ):
         self.window = window
         self.readers = tuple(readers)
@@ -85,24 +88,29 @@ class TensorMemory(wiring.Component):
         if not self.is_input:
             writes = In(write).array(len(self.writers))
             host = {"host": In(MemoryReadSignature(host_width, part)), "writes": writes}
-        super().__init__({"reads": In(read).array(len(self.readers)), "turn": In(regions + 1), **host})
+        reads = In(read).array(len(self.readers))
+        super().__init__({"reads": reads, "turn": In(regions + 1), **host, **more})
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        data = self._part(m, 0, self.host.addr, self.host.en) if self.parts == 1 else self._block(m)
+        self.connect_host(m)
+        return m
+
+    def connect_host(self, m: Module) -> None:
+        """Makes the memories, and joins the host to them."""
+        data = self.part(m, 0, self.host.addr, self.host.en) if self.parts == 1 else self._block(m)
         if not self.is_input:
             m.d.comb += self.host.data.eq(data)
-        return m
 
     def _block(self, m: Module) -> Value:
         """The memories of all words of a place; gives what the host reads."""
         place, part = self.host.addr // self.parts, self.host.addr % self.parts
         read_part = Signal(range(self.parts))
         m.d.sync += read_part.eq(part)
-        found = [self._part(m, n, place, self.host.en & (part == n)) for n in range(self.parts)]
+        found = [self.part(m, n, place, self.host.en & (part == n)) for n in range(self.parts)]
         return Array(found)[read_part]
 
-    def _part(self, m: Module, number: int, place: Value, enable: Value) -> Value:
+    def part(self, m: Module, number: int, place: Value, enable: Value) -> Value:
         """The memory of a word of each place; gives what the host reads of it.
 
         Args:
@@ -112,31 +120,35 @@ class TensorMemory(wiring.Component):
         width = self.window.width // self.parts
         name = "words" if self.parts == 1 else f"words{number}"
         ports = list(self._shared_ports(place))
-        if self.is_input:
-            writing = _Writing(self.turn[-1], enable, place, self.host.data)
-        elif not self.writers:
-            writing = _Writing(*[Const(0)] * 4)
-        else:
-            turns = [self._is_turn(regions) for regions in self.writers]
-            sinks = [*zip(turns, self.writes, strict=True)]
-            writing = _Writing(
-                any_of(turns),
-                any_of(sink.en & turn for turn, sink in sinks),
-                _chosen((turn, sink.addr) for turn, sink in sinks),
-                _chosen((turn, sink.data.word_select(number, width)) for turn, sink in sinks),
-            )
+        writing = self.writing(number, place, enable)
         each = 1 if self._in_place else reads_of_a_copy(self.window.memory.capacity, width, len(ports))
         if each == 1:
             return self._words(m, name, number, writing, ports)
         copies = enumerate(ports[first : first + each] for first in range(0, len(ports), each))
         return any_of(self._words(m, f"{name}_{n}", number, writing, own, shared=True) for n, own in copies)
 
+    def writing(self, number: int, place: Value, enable: Value) -> Writing:
+        """What writes the memory of a word of each place; arguments as of `part`."""
+        if self.is_input:
+            return Writing(self.turn[-1], enable, place, self.host.data)
+        if not self.writers:
+            return Writing(*[Const(0)] * 4)
+        width = self.window.width // self.parts
+        turns = [self._is_turn(regions) for regions in self.writers]
+        sinks = [*zip(turns, self.writes, strict=True)]
+        return Writing(
+            any_of(turns),
+            any_of(sink.en & turn for turn, sink in sinks),
+            chosen((turn, sink.addr) for turn, sink in sinks),
+            chosen((turn, sink.data.word_select(number, width)) for turn, sink in sinks),
+        )
+
     def _words(
         self,
         m: Module,
         name: str,
         number: int,
-        writing: _Writing,
+        writing: Writing,
         ports: Sequence[Sequence[Sharer]],
         *,
         shared: bool = False,
@@ -158,7 +170,7 @@ class TensorMemory(wiring.Component):
             read = words.read_port()
             addr, enable = sharers[0][1], sharers[0][2].en
             if len(sharers) > 1:
-                addr = _chosen((turn, at) for turn, at, _ in sharers)
+                addr = chosen((turn, at) for turn, at, _ in sharers)
                 enable = any_of(turn & sink.en for turn, _, sink in sharers)
             if shared and k == 0:
                 place = addr = Mux(writing.turn, writing.addr, addr)
@@ -200,7 +212,7 @@ class TensorMemory(wiring.Component):
         return any_of(self.turn[region] for region in sorted(regions))
 
 
-def _chosen(values: Iterable[tuple[Value, Value]]) -> Value:
+def chosen(values: Iterable[tuple[Value, Value]]) -> Value:
     """The value whose condition holds; of a single one, itself."""
     (_, first), *others = pairs = [*values]
     return any_of(Mux(condition, value, 0) for condition, value in pairs) if others else first

@@ -13,6 +13,7 @@ from samhw.graph.pools import Pool
 from samhw.rtl.burst_port import BurstPort
 from samhw.rtl.host_port import FarSignature, HostPort
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
+from samhw.rtl.interleaved import InterleavedMemory
 from samhw.rtl.logic import any_of, at_most
 from samhw.rtl.memories import TensorMemory
 from samhw.rtl.units.unit import delayed
@@ -104,16 +105,12 @@ class Shell(wiring.Component):
         members = memory_members(self.ports)
         for pool in self.map.pools:
             member, ports = members[pool.name], self.ports[pool.name]
-            memories[pool.name] = tensor = TensorMemory(
-                self.map.whole(pool),
-                regions=len(design.regions),
-                readers=ports.readers,
-                writers=ports.writers,
-                beside=beside,
-            )
+            memories[pool.name] = tensor = _memory(self.map.whole(pool), ports, len(design.regions), beside)
             m.submodules[member] = tensor
             m.d.comb += tensor.turn.eq(turn)
             fabric = wiring.flipped(getattr(self.memories, member))
+            if isinstance(tensor, InterleavedMemory):
+                m.d.comb += tensor.cycle.eq(fabric.cycle)
             for port, read in zip(ports.reads, tensor.reads, strict=True):
                 wiring.connect(m, getattr(fabric, port), read)
             if ports.writers:
@@ -278,6 +275,22 @@ class Shell(wiring.Component):
         by_address |= dict(zip(self.map.interrupts, (self._enabled, self._pending), strict=False))
         registers = [by_address[4 * n] for n in range(len(by_address))]
         return [_word(register) for register in registers]
+
+
+def _memory(
+    window: Window, ports: MemorySignature, regions: int, beside: Mapping[int, frozenset[int]]
+) -> TensorMemory:
+    """The memory that all nodes reach by these ports."""
+    if ports.banks:
+        return InterleavedMemory(
+            window,
+            regions=regions,
+            readers=ports.readers,
+            writers=ports.writers,
+            banks=ports.banks,
+            ports=ports.ports,
+        )
+    return TensorMemory(window, regions=regions, readers=ports.readers, writers=ports.writers, beside=beside)
 
 
 def _word(value: Value) -> Value:

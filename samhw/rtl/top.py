@@ -107,10 +107,15 @@ class Top(wiring.Component):
                 f"Arch.fanout is {arch.fanout}, but the RTL feeds several inputs at once; give 0, or take "
                 "another target."
             )
-        if design.is_parallel and (host.counters or layout is not None):
+        if design.is_parallel and host.counters:
             raise InputError(
-                f"Regions of {design.name} run side by side, and have neither counters of nodes nor memory "
-                "off the chip; leave these out, or the parallel steps."
+                f"Regions of {design.name} run side by side, and their nodes have no counters; leave these "
+                "out, or the parallel steps."
+            )
+        if host.counters and any(memory.banks for memory in design.memories):
+            raise InputError(
+                f"Memories of {design.name} lie in banks, whose ports have no counters; leave out "
+                "'interleave' or the counters."
             )
         if layout is not None:
             _check_off_chip(host, layout)
@@ -128,7 +133,9 @@ class Top(wiring.Component):
         )
         self.off_chip: OffChipPorts | None = None
         if layout is not None:
-            self.off_chip = OffChipPorts(layout, self.fabric.needs, len(design.regions))
+            self.off_chip = OffChipPorts(
+                layout, self.fabric.needs, len(design.regions), apart=design.is_parallel
+            )
         self.sdram: Sdram | None = None
         self.chip_model = chip_model
         if layout is not None and layout.chip is not None and self.off_chip is not None:

@@ -12,10 +12,10 @@ from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.off_chip import OffChipLayout
 from samhw.interpreter import no_collection
 from samhw.names import comment_text, identifiers
+from samhw.rtl.cxxrtl import find_yosys
 from samhw.rtl.sdram import controller_verilog
 from samhw.rtl.top import Top
 from samhw.rtl.verilog_platform import VerilogPlatform
-from samhw.rtl.yosys import find_yosys
 
 __all__ = ["LINT_EXCEPTIONS", "convert", "split_modules", "verilog"]
 

@@ -3,7 +3,7 @@
 Step functions become machine code (`machine_code`), and so does the engine (`compiled`).
 """
 
-from samhw.graph.deadlock import DeadlockError
+from samhw.graph.liveness import DeadlockError
 from samhw.sim.account import CAUSES, Account, account, percents
 from samhw.sim.bottleneck import Bottleneck, bottleneck
 from samhw.sim.design_run import SimulatedRegion, joined, simulate_regions, simulated_regions, total_cycles
@@ -14,8 +14,7 @@ from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Resul
 from samhw.sim.run_work import LaneLoads, Traffic, lane_loads, operations, traffic
 from samhw.sim.simulate import InterruptedRunError, Progress, simulate
 from samhw.sim.token_traces import write_chrome_trace, write_perfetto_trace
-from samhw.sim.wave_viewers import write_gtkwave, write_surfer
-from samhw.sim.waveform import write_fst, write_vcd
+from samhw.sim.waveform import write_fst, write_gtkwave, write_surfer, write_vcd
 
 __all__ = [
     "CAUSES",

@@ -31,7 +31,7 @@ class Account:
     blocked: Mapping[str, int]
     """It waits for a slot, by the channel that is full; the longest first."""
     spaced: int
-    """It waits for an update of the same place."""
+    """It waits for an update of the same place, or for its turn at a bank."""
     stalled: int
     """A stall pattern holds it back."""
     memory: int

@@ -21,8 +21,8 @@ class Bottleneck:
     Attributes:
         node: the node that limits the run.
         reason: what it spent most of its cycles on: `firing`, `spacing`, `stalls`, `latency` (nothing is
-            busy, tokens are on their way), `circle` (nodes wait for each other in turn) or `memory` (data
-            that it reads or writes off chip).
+            busy, tokens are on their way), `banks` (reads wait for their turn), `circle` (nodes wait for each
+            other in turn) or `memory` (data that it reads or writes off chip).
         waits: the channels from the last writer back to that node, each of which its reader, or else its
             writer, waited for more than for anything else.
     """
@@ -137,6 +137,8 @@ def _follow(graph: Graph, result: Result, *, pass_firing: bool) -> _Found:
         causes = _causes(actors[here], result.cycles)
         count, reason, channel = max(cause for cause in causes if not pass_firing or cause[1] != "firing")
         if reason not in ("starved", "blocked", "late"):
+            if reason == "spacing" and here[1].endswith(".take"):
+                reason = "banks"
             break
         steps.append((count, reason, channel))
         here = takers[channel] if reason == "blocked" else givers[channel]
@@ -202,6 +204,8 @@ def _sentence(node: str, reason: str, count: int, result: Result) -> str:
             return f"{node} limits the run: it is busy in {share}"
         case "spacing":
             return f"{node} limits the run: updates of one place keep their distance for {share}"
+        case "banks":
+            return f"Banks limit the run: reads of {node} wait for their turn for {share}"
         case "memory":
             return f"Off-chip memory limits the run: its data for {node} are waited for in {share}"
         case "stalls":

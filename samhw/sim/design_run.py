@@ -20,12 +20,12 @@ from samhw.graph import (
     memory_name,
     validate_design,
 )
-from samhw.graph.sequence import check_steps, total_of
+from samhw.graph.sequence import check_steps, in_turn, total_of
 from samhw.graph.spec import StoredArray
 from samhw.sim.engine import UNLIMITED
 from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import Result, joined_results
-from samhw.sim.simulate import WHOLE, InterruptedRunError, simulate
+from samhw.sim.simulate import WHOLE, GraphRun, InterruptedRunError, simulate_beside
 from samhw.sim.stores import zeros
 
 __all__ = ["SimulatedRegion", "joined", "simulate_regions", "simulated_regions", "total_cycles"]
@@ -61,85 +61,125 @@ def simulated_regions(
     there are several regions, the error of a run says which one it comes from.
     """
     validate_design(design)
-    if memory is not None and design.is_parallel:
-        raise InputError(
-            f"Regions of {design.name} run side by side, and a memory off the chip serves regions that run "
-            "one after another; leave out the memory or the parallel steps."
-        )
-    channels = _traced_channels(design, trace)
     system = None if memory is None else MemorySystem(design, arch, memory)
+    if system is not None:
+        system.layout.check_bodies(design)
     check_steps(design.sequence, extents)
-    available = dict(memories)
-    steps = {name: zeros(design.memory[name]) for name in _written_in_steps(design)}
-
-    def simulated(number: int, at: Mapping[str, int], start: int) -> SimulatedRegion:
-        region = design.regions[number]
-        inputs = [m.name for m in region.memories if m.role is MemoryRole.INPUT]
-        words = {name: (available if name in available else steps)[name] for name in inputs}
-        begin, end = _left(window[0], start), _left(window[1], start)
-        try:
-            result = simulate(
-                region,
-                arch,
-                words,
-                extents,
-                memory=system,
-                # Where all of the window has passed, nobody needs to see tokens.
-                trace=channels[number] if end else False,
-                window=(begin, end),
-                limit=_left(limit, start),
-                steps=at,
-                kept={name: array for name, array in steps.items() if name not in inputs},
-                **options,
-            )
-        except RunError as error:
-            if len(design.runs) > 1 and not isinstance(error, InterruptedRunError):
-                error.within(f"Region {region.name}")
-            raise
-        # Of what is written step by step all that has been.
-        whole = {
-            name: steps[name][: max(len(new), len(available.get(name, ())))]
-            for name, new in result.memories.items()
-            if name in steps
-        }
-        result = replace(result, memories={**result.memories, **whole})
-        available.update(result.memories)
-        return SimulatedRegion(region, words, result)
-
-    yield from _in_time(design.sequence, extents, simulated)
+    run = _DesignRun(design, arch, memories, extents, system, trace, window, limit, options)
+    fabric = {number: place for place, group in enumerate(design.groups) for number in group}
+    yield from _in_time(
+        design.sequence, extents, run.side_by_side, None if system is None else fabric.__getitem__
+    )
     if system is not None:
         system.write_log()
+
+
+class _DesignRun:
+    """A run of a design: its regions run on what those before them have written. Arguments as of
+    `simulated_regions`."""
+
+    def __init__(
+        self,
+        design: Design,
+        arch: Arch,
+        memories: Mapping[str, NDArray[Any]],
+        extents: Mapping[str, int],
+        system: MemorySystem | None,
+        trace: bool | Collection[str],
+        window: tuple[int, int],
+        limit: int,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._design = design
+        self._arch = arch
+        self._extents = extents
+        self._system = system
+        self._channels = _traced_channels(design, trace)
+        self._window = window
+        self._limit = limit
+        self._options = options
+        self._available = dict(memories)
+        self._steps = {name: zeros(design.memory[name]) for name in _written_in_steps(design)}
+
+    def side_by_side(
+        self, numbers: Sequence[int], at: Mapping[str, int], start: int
+    ) -> list[SimulatedRegion]:
+        """Runs regions from a cycle on, at these values of the indices of repeats."""
+        begin, end = (_left(cycle, start) for cycle in self._window)
+        runs = [self._graph_run(number, at, end > 0) for number in numbers]
+        try:
+            results = simulate_beside(
+                runs,
+                self._arch,
+                self._extents,
+                memory=self._system,
+                window=(begin, end),
+                limit=_left(self._limit, start),
+                **self._options,
+            )
+        except RunError as error:
+            if len(self._design.runs) > 1 and len(runs) == 1 and not isinstance(error, InterruptedRunError):
+                error.within(f"Region {runs[0].graph.name}")
+            raise
+        return [self._finished(own, result) for own, result in zip(runs, results, strict=True)]
+
+    def _graph_run(self, number: int, at: Mapping[str, int], traced: bool) -> GraphRun:
+        region = self._design.regions[number]
+        inputs = [m.name for m in region.memories if m.role is MemoryRole.INPUT]
+        words = {name: (self._available if name in self._available else self._steps)[name] for name in inputs}
+        kept = {name: array for name, array in self._steps.items() if name not in inputs}
+        # Where all of the window has passed, nobody needs to see tokens.
+        return GraphRun(region, words, self._channels[number] if traced else False, at, kept)
+
+    def _finished(self, run: GraphRun, result: Result) -> SimulatedRegion:
+        # Of what is written step by step all that has been.
+        whole = {
+            name: self._steps[name][: max(len(new), len(self._available.get(name, ())))]
+            for name, new in result.memories.items()
+            if name in self._steps
+        }
+        result = replace(result, memories={**result.memories, **whole})
+        self._available.update(result.memories)
+        return SimulatedRegion(run.graph, dict(run.memories), result)
 
 
 def _in_time(
     steps: Steps,
     extents: Mapping[str, int],
-    simulated: Callable[[int, Mapping[str, int], int], SimulatedRegion],
+    simulated: Callable[[Sequence[int], Mapping[str, int], int], list[SimulatedRegion]],
+    meeting: Callable[[int], int] | None,
     at: Mapping[str, int] | None = None,
     cycle: int = 0,
 ) -> Generator[SimulatedRegion, None, int]:
-    """The runs of regions that steps make, which begin in a cycle; gives the one in which they end. Bodies
-    side by side do not wait for each other, so each is run by itself.
+    """The runs of regions that steps make, which begin in a cycle; gives the one in which they end.
 
     Args:
-        simulated: runs a region, at these values of the indices of repeats, from a cycle on.
+        simulated: runs regions side by side, at these values of the indices of repeats, from a cycle on.
+        meeting: bodies side by side meet at a memory: each is a region, and this gives the number of its
+            fabric. Without a memory they do not wait for each other, and each is run by itself.
     """
     at = at or {}
     for place, step in enumerate(steps):
         begin = cycle + bool(place)
         match step:
             case Run(region):
-                yield (run := simulated(region, at, begin))
+                (run,) = simulated([region], at, begin)
+                yield run
                 cycle = begin + run.result.cycles
             case Repeat(index, extent, body):
                 for value in range(extents[extent]):
-                    cycle = yield from _in_time(body, extents, simulated, {**at, index: value}, begin)
+                    inside = {**at, index: value}
+                    cycle = yield from _in_time(body, extents, simulated, meeting, inside, begin)
                     begin = cycle + 1
-            case Parallel(bodies):
+            case Parallel(bodies) if meeting is None:
                 ends = []
                 for own in bodies:
-                    ends.append((yield from _in_time(own, extents, simulated, at, begin)))
+                    ends.append((yield from _in_time(own, extents, simulated, meeting, at, begin)))
                 cycle = max(ends)
+            case Parallel():
+                runs = simulated(sorted(in_turn((step,)), key=meeting), at, begin)
+                yield from runs
+                cycle = begin + max(run.result.cycles for run in runs)
     return cycle
 
 

@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from samhw.sim.fault import LATE
 from samhw.sim.ports import Arbiter
+from samhw.sim.result import LATE
 from samhw.sim.step import NONE, TAKES, fault_needs
 from samhw.sim.worker import Plan, Queue, Worker
 
@@ -70,7 +70,7 @@ def _advance(worker: Worker, work: deque[Worker], limit: int, arbiter: Arbiter |
     plans = worker.plans
     plan, worker.pending = worker.pending, None
     access, spacing = worker.access, worker.actor.spacing
-    restrained = worker.gate is not None or spacing is not None
+    restrained = worker.gate is not None or spacing is not None or worker.actor.turn is not None
 
     for _ in range(TURN):
         if plan is None:
@@ -133,11 +133,15 @@ def _time(worker: Worker, plan: Plan) -> int:
 
 
 def _restrain(worker: Worker, t: int) -> int:
-    """t(n) put off by the last update of its key, and by a gate."""
-    spacing, gate = worker.actor.spacing, worker.gate
+    """t(n) put off by the last update of its key, or until its turn, and by a gate."""
+    spacing, turn, gate = worker.actor.spacing, worker.actor.turn, worker.gate
     if spacing is not None and (key := worker.state[spacing.key]) in worker.updated:
         first, t = t, max(t, worker.updated[key] + spacing.latency)
         worker.spaced += t - first
+    if turn is not None and (own := worker.state[turn.key]) >= 0:
+        left = (own - t) % turn.banks
+        t += left
+        worker.spaced += left
     if gate is not None:
         first, t = t, gate.allowed(t, worker.firings)
         worker.stalled += t - first

@@ -1,16 +1,15 @@
 """A graph at run time: every actor a `Worker`, every channel a `Queue`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from samhw.graph import Arch, Endpoint, Graph, Node, once_per_graph
 from samhw.sim.network import ActorNetwork, Place, expand
-from samhw.sim.off_chip import MemorySystem
 from samhw.sim.ports import Arbiter, NodePorts
 from samhw.sim.step import Words
-from samhw.sim.worker import WORD_BITS, End, Queue, Worker, as_words, connect
+from samhw.sim.worker import WORD_BITS, End, LineAccess, Queue, Worker, as_words, connect
 
 __all__ = ["Ends", "Machine", "Stores", "as_words", "build_graph", "build_node", "connect"]
 
@@ -22,12 +21,13 @@ Stores = Mapping[tuple[Place, str], Words]
 
 @dataclass
 class Machine:
-    """The workers of a graph, in the order of its nodes, and its channels by name; and who serves those that
-    have memories off chip."""
+    """The workers of a graph, in the order of its nodes, and its channels by name; who serves those that have
+    memories off chip, and what these ask."""
 
     workers: list[Worker]
     channels: dict[str, Queue]
     arbiter: Arbiter | None = None
+    accesses: Sequence[LineAccess] = ()
 
     def dissolve(self) -> None:
         """Parts workers and channels, which hold each other, so that they go without Python's collector."""
@@ -45,13 +45,14 @@ class Machine:
         }
 
 
-def build_graph(graph: Graph, arch: Arch, stores: Stores, memory: MemorySystem | None = None) -> Machine:
-    """The machine of a graph; `memory` has what lies off chip."""
+def build_graph(graph: Graph, arch: Arch, stores: Stores, arbiter: Arbiter | None = None) -> Machine:
+    """The machine of a graph; `arbiter` serves what lies off chip, after the ports that it has already."""
     workers: list[Worker] = []
     sources: Ends = {}
     sinks: Ends = {}
     networks = _networks(graph, arch)
-    ports = None if memory is None else NodePorts(graph, memory)
+    has_ports = arbiter is not None or any(stored.banks for stored in graph.memories)
+    ports = NodePorts(graph, arbiter) if has_ports else None
     for node in graph.nodes:
         workers += build_node(node, networks[node.name], stores, sources, sinks, ports)
     channels = {}
@@ -61,7 +62,7 @@ def build_graph(graph: Graph, arch: Arch, stores: Stores, memory: MemorySystem |
         queue = Queue(channel.name, channel.latency, channel.depth, bits)
         connect(queue, sources[channel.source], sinks[channel.sink])
         channels[channel.name] = queue
-    return Machine(workers, channels, ports.finish() if ports else None)
+    return Machine(workers, channels, arbiter, ports.finish() if ports else ())
 
 
 @once_per_graph

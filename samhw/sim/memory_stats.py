@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from samhw.graph import Dram, OffChipMemory, RecordedMemory
 from samhw.sim.dram import dram_counts
-from samhw.sim.oracle import requests_of
+from samhw.sim.off_chip import MemorySystem
 from samhw.sim.port_actors import AHEAD, HAVE, USED, VAIN
-from samhw.sim.ports import Arbiter
 from samhw.sim.worker import LineAccess
 
 __all__ = ["DramChannelStats", "MasterStats", "MemoryStats", "PortStats", "joined_memory", "memory_stats"]
@@ -61,7 +60,8 @@ class MemoryStats:
 
     Attributes:
         masters: in their order.
-        channels: of a DRAM, in their order; else empty.
+        channels: of a DRAM, in their order; else empty. Of regions side by side the first one has those of
+            all.
         ports: by name, '<node>.<parameter>', in their order.
     """
 
@@ -129,18 +129,34 @@ def _sum(stats: Sequence[object], names: Iterable[str]) -> dict[str, int]:
     return {name: sum(getattr(one, name) for one in stats) for name in names}
 
 
-def memory_stats(arbiter: Arbiter, cycles: int) -> MemoryStats:
-    """The statistics of a run's memory."""
-    system = arbiter.system
+def memory_stats(
+    system: MemorySystem, accesses: Sequence[LineAccess], cycles: int, *, first: bool
+) -> MemoryStats:
+    """The statistics of a memory in the run of a region.
+
+    Args:
+        accesses: of the region's ports.
+        first: it is the first one of those that run side by side.
+    """
     line = system.ports.line
-    counts = (requests_of(system.oracle, master) for master in range(system.ports.masters))
-    masters = tuple(MasterStats(reads, writes, (reads + writes) * line) for reads, writes in counts)
-    ports = {access.port.name: _port_stats(access, line) for access in arbiter.accesses}
-    return MemoryStats(system.memory, cycles, masters, _channels(arbiter), ports)
+    masters = tuple(_master_stats(accesses, master, line) for master in range(system.ports.masters))
+    ports = {access.port.name: _port_stats(access, line) for access in accesses}
+    channels = _channels(system) if first else tuple(_NOTHING for _ in _channels(system))
+    return MemoryStats(system.memory, cycles, masters, channels, ports)
 
 
-def _channels(arbiter: Arbiter) -> tuple[DramChannelStats, ...]:
-    dram = arbiter.system.memory
+_NOTHING = DramChannelStats(0, 0, 0, 0, 0, 0, 0)
+
+
+def _master_stats(accesses: Sequence[LineAccess], master: int, line: int) -> MasterStats:
+    own = [access for access in accesses if access.port.array.master == master]
+    reads = sum(access.served for access in own if not access.port.write)
+    writes = sum(access.served for access in own if access.port.write)
+    return MasterStats(reads, writes, (reads + writes) * line)
+
+
+def _channels(system: MemorySystem) -> tuple[DramChannelStats, ...]:
+    dram = system.memory
     if not isinstance(dram, Dram):
         return ()
     return tuple(
@@ -153,7 +169,7 @@ def _channels(arbiter: Arbiter) -> tuple[DramChannelStats, ...]:
             (c.reads + c.writes) * dram.burst_bytes,
             c.refreshing,
         )
-        for c in dram_counts(arbiter.system.dram)
+        for c in dram_counts(system.dram)
     )
 
 

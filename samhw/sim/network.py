@@ -10,7 +10,7 @@ from samhw.graph import Arch, Graph, Node, Token
 from samhw.primitives import role
 from samhw.sim.step import Step
 
-__all__ = ["Actor", "ActorNetwork", "Link", "Place", "Read", "Spacing", "Store", "expand"]
+__all__ = ["Actor", "ActorNetwork", "Link", "Place", "Read", "Spacing", "Store", "Turn", "expand"]
 
 
 class Place(StrEnum):
@@ -61,6 +61,17 @@ class Spacing(NamedTuple):
     key: int
 
 
+class Turn(NamedTuple):
+    """A firing may have to wait for its turn in memories in banks (docs/timing.md, "Interleaved memories").
+
+    After a step that returned a firing, `state[key]` holds the turn of that firing, 0 to banks - 1: it comes
+    only in cycles that are equal to it modulo `banks`. With -1 it has none, and does not wait.
+    """
+
+    banks: int
+    key: int
+
+
 @dataclass(frozen=True, eq=False)
 class Actor:
     """One state machine of a node.
@@ -81,6 +92,8 @@ class Actor:
     """For each store that it writes anywhere: its place in `memory` -> the input whose payload is the place
     that a firing writes."""
     spacing: Spacing | None = None
+    turn: Turn | None = None
+    """An actor with turns keeps no spacing."""
     widths: Mapping[str, int] = field(default_factory=dict)
     """The words of what passes through those of its inputs and outputs that carry blocks. `data` and
     `out_data` of its step function have the first word of each port, and after these the further words of

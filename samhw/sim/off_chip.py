@@ -4,7 +4,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, Design, OffChip, OffChipLayout
 from samhw.graph.off_chip_memory import RecordedMemory, write_log
 from samhw.sim.dram import clear_counts
-from samhw.sim.oracle import ORIGIN, WRONG, clear_requests, logged, lookahead, oracle_words
+from samhw.sim.oracle import ORIGIN, WRONG, logged, lookahead, oracle_words
 
 __all__ = ["MemorySystem"]
 
@@ -38,7 +38,6 @@ class MemorySystem:
 
     def begin(self) -> None:
         """Counts from zero again."""
-        clear_requests(self.oracle)
         if self.has_dram:
             clear_counts(self.dram)
 

@@ -19,16 +19,13 @@ __all__ = [
     "ORIGIN",
     "WRONG",
     "answer_request",
-    "clear_requests",
     "entry_size",
     "first_answer",
-    "latest_answer",
     "log_words",
     "logged",
     "lookahead",
     "note_entry",
     "oracle_words",
-    "requests_of",
 ]
 
 CONSTANT, RANDOM, DRAM, RECORDED = range(4)
@@ -53,11 +50,9 @@ STATE = 3
 """Of a random memory."""
 LOG = 4
 """Where in the log its next request is."""
-READS, WRITES = 5, 6
-"""In the present region."""
-NUMBER = 7
+NUMBER = 5
 """All of its requests."""
-MASTER_SIZE = 8
+MASTER_SIZE = 6
 
 MULTIPLIER, ADDED, MODULUS, DRAWN = 1103515245, 12345, 1 << 31, 1 << 16
 
@@ -106,7 +101,7 @@ def oracle_words(memory: OffChipMemory) -> tuple[list[int], list[int], list[int]
         0,
     ]
     for master in range(ports.masters):
-        words += [-1, -1, -1, (seed + master) % MODULUS, starts[master], 0, 0, 0]
+        words += [-1, -1, -1, (seed + master) % MODULUS, starts[master], 0]
     return [*words, *[0] * (2 + ports.beats)], dram, log
 
 
@@ -146,30 +141,6 @@ def lookahead(memory: OffChipMemory) -> int:
         case Dram():
             least = max(1, least_cycles(np.array(dram_words(memory), np.int64)))  # type: ignore[arg-type]
     return memory.ports.offer + least + memory.ports.answer
-
-
-def clear_requests(oracle: Words) -> None:
-    """Lets masters count from zero again."""
-    for master in range(oracle[MASTERS]):
-        at = MASTER + MASTER_SIZE * master
-        oracle[at + READS] = oracle[at + WRITES] = 0
-
-
-def requests_of(oracle: Words, master: int) -> tuple[int, int]:
-    """How many lines a master has read and written."""
-    at = MASTER + MASTER_SIZE * master
-    return oracle[at + READS], oracle[at + WRITES]
-
-
-def latest_answer(oracle: Words) -> int:
-    """The cycle of the present region in which the last answer serves; 0 if there was none."""
-    latest = 0
-    for master in range(oracle[MASTERS]):
-        at = MASTER + MASTER_SIZE * master
-        if oracle[at + READS] + oracle[at + WRITES]:
-            answered = max(oracle[at + BEAT_CYCLE], oracle[at + B_CYCLE])
-            latest = max(latest, answered + oracle[USE] - oracle[ORIGIN])
-    return latest
 
 
 def first_answer(oracle: Words) -> int:
@@ -213,10 +184,8 @@ def answer_request(
     oracle[at + ACCEPTED] = accepted
     oracle[at + NUMBER] += 1
     if write:
-        oracle[at + WRITES] += 1
         oracle[at + B_CYCLE] = max(oracle[at + B_CYCLE], oracle[out])
     else:
-        oracle[at + READS] += 1
         oracle[at + BEAT_CYCLE] = max(oracle[at + BEAT_CYCLE], oracle[out + beats - 1])
 
 

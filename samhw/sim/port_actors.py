@@ -1,4 +1,5 @@
-"""The actors of ports to off-chip memory (docs/memory.md), as step functions.
+"""The actors of ports to memories off the chip (docs/memory.md) and in banks (docs/timing.md), as step
+functions.
 
 The simulator's memories hold the words, so ports carry what an actor has read already; only when it comes is
 theirs to say. A token on its way through a port has a further word: on `ask` one more than the place that it
@@ -11,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from samhw.graph import PlacedArray, Ports
-from samhw.sim.network import Actor, Place, Read, Store
+from samhw.sim.network import Actor, Place, Read, Store, Turn
 from samhw.sim.step import COMMITTED, DONE, NONE, PAYLOAD, PUSHES, TAKES, VAL, Memory, Step, Words, firing
 
 __all__ = [
@@ -24,10 +25,12 @@ __all__ = [
     "Put",
     "asking",
     "deliver",
+    "deliver_word",
     "gather",
     "look",
     "port_numbers",
     "putting",
+    "take",
 ]
 
 FIRES = 1 << TAKES
@@ -175,6 +178,52 @@ def _deliver(words: int) -> Step:
 
 
 @cache
+def take(name: str, words: int, banks: int, number: int) -> Actor:
+    """Waits for the turn of each token that reads, at the port of that number. Tokens have this many words,
+    and one more."""
+    widths = {"ask": words + 1, "wait": words}
+    turn = Turn(banks, 0) if banks > 1 else None
+    return Actor(name, _take(words, banks, number >> 1), ("ask",), ("wait",), (-1,), turn=turn, widths=widths)
+
+
+@cache
+def _take(words: int, banks: int, phase: int) -> Step:
+    wait, pass_on = firing(1), firing(1, 1, 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        if kind[0] == NONE:
+            return wait
+        state[0] = (data[words] - 1 - phase) & (banks - 1) if data[words] else -1
+        out_kind[0] = kind[0]
+        for n in range(words):
+            out_data[n] = data[n]
+        return pass_on
+
+    return step
+
+
+@cache
+def deliver_word(name: str, words: int) -> Actor:
+    """Passes on what has been read."""
+    return Actor(name, _deliver_word(words), ("wait",), ("out",), widths={"wait": words, "out": words})
+
+
+@cache
+def _deliver_word(words: int) -> Step:
+    wait, pass_on = firing(1), firing(1, 1, 1)
+
+    def step(kind: Words, data: Words, state: Words, memory: Memory, out_kind: Words, out_data: Words) -> int:
+        if kind[0] == NONE:
+            return wait
+        out_kind[0] = kind[0]
+        for n in range(words):
+            out_data[n] = data[n]
+        return pass_on
+
+    return step
+
+
+@cache
 def gather(name: str) -> Actor:
     """Gathers lines that are written, and asks for their writes. What it pushes to itself comes with their
     Bs, which give places back."""
@@ -243,7 +292,7 @@ def _gather() -> Step:
 
 @cache
 def asking(actor: Actor, reads: tuple[Read, ...]) -> Actor:
-    """An actor that reads off chip: what it pushes on those outputs has the further word of `ask`."""
+    """An actor that reads through ports: what it pushes on those outputs has the further word of `ask`."""
     widths = {**actor.widths, **{actor.outputs[r.output]: _width(actor, r.output) + 1 for r in reads}}
     changed = replace(actor, widths=widths)
     offsets = changed.offsets(actor.outputs)

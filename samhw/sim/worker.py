@@ -290,6 +290,7 @@ class LineAccess:
         answered: of each answer one less than the cycle from which it serves.
         served: how many requests are served.
         waited: cycles from requests to their last answers, summed.
+        latest: the cycle from which the last answer serves; 0 if there was none.
     """
 
     def __init__(self, worker: Worker, port: OffChipPort, number: int, queue: Queue, system: MemorySystem):
@@ -303,6 +304,7 @@ class LineAccess:
         self.answered: list[int] = []
         self.served = 0
         self.waited = 0
+        self.latest = 0
 
     def serve(self) -> None:
         """Serves its first request that is not, and gives on what has come."""
@@ -315,7 +317,8 @@ class LineAccess:
         answers = [answer + shift for answer in oracle[first : first + beats]]
         self.answered += answers
         self.served += 1
-        self.waited += answers[0 if write else -1] + 1 - cycle
+        self.latest = answers[0 if write else -1] + 1
+        self.waited += self.latest - cycle
         if system.entries is not None:
             place = len(system.entries)
             system.entries += [0] * entry_size(beats)

@@ -33,6 +33,7 @@ from samhw.tensors.pytorch import check_layout as check_torch_layout
 from samhw.tensors.stand_ins import STAND_INS, stand_in
 from samhw.tensors.tensor import Tensor
 from samhw.tensors.voxels import KernelMap, SparseConvolution, kernel_map
+from samhw.tensors.zeros import Zeros, zeros_of
 
 __all__ = [
     "STAND_INS",
@@ -42,6 +43,7 @@ __all__ = [
     "SparseConvolution",
     "StoredLevel",
     "Tensor",
+    "Zeros",
     "block_diagonal_graph",
     "check_torch_layout",
     "is_archive",
@@ -57,4 +59,5 @@ __all__ = [
     "uniform_graph",
     "write_tensor",
     "write_tensors",
+    "zeros_of",
 ]

@@ -48,6 +48,12 @@ SPMM = "T[i, j] = A[i, k] * X[k, j]"
 SPMSPM = "T[i, j] = A[i, k] * B[k, j]"
 CHAIN = "S[i, j] = A[i, k] * X[k, j]\nT[i, j] = A[i, k] * S[k, j]"
 TWICE = "S[i, j] = A[i, k] * X[k, j]\nT[i, j] = B[i, k] * S[k, j]"
+BESIDE = f"""{TWICE.replace("S[k, j]", "X[k, j]")}
+U[i, j] = A[i, k] * S[k, j] + T[i, j]
+V[i, k] = A[i, k] * B[i, k]"""
+"""S, T and V beside each other; U, alone, is on none of their fabrics."""
+AGAIN = f"{BESIDE}\nW[i, j] = B[i, k] * U[k, j]"
+"""W is on the fabric of S or T, all of whose ports have other numbers than those of a region alone."""
 MIXED = {"place": {"A.crd1": "chip", "B": "ddr:1", "B.vals": "chip", "T.vals": "chip", "T.pos1": "ddr:0"}}
 SHARDS = {"lanes": {"i": 2}, "place": {"A": "chip", "T.vals.1": "chip"}}
 CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
@@ -65,9 +71,18 @@ CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
     "a tensor between regions": (CHAIN, {"A": "csr"}, {"schedule": {"place": {"S": "ddr:1"}}}, TWO),
     "the smallest on the chip": (CHAIN, {"A": "csr"}, {"schedule": {"on_chip": "300"}}, Ports()),
     "some shards": (SPMM, {"A": "csr"}, {"schedule": SHARDS}, NARROW),
+    "side by side": (BESIDE, {"A": "csr", "B": "csr"}, {"schedule": {"parallel": "all"}}, NARROW),
+    "side by side, in turns": (
+        *(AGAIN, {"A": "csr", "B": "csr", "V": "csr"}),
+        *({"schedule": {"parallel": "all", "share_hardware": [["T", "W"]]}}, TWO),
+    ),
+    "some side by side": (
+        *(AGAIN, {"A": "csr", "B": "csr"}),
+        *({"schedule": {"parallel": [["S", "T"]], "place": {"X": "chip"}, "lanes": {"i": 2}}}, WIDE),
+    ),
     "unread coordinates": ("t[i] = A[i, k]", {"A": "csr"}, {}, Ports()),
 }
-FEW = ("regions", "least", "sparse result", "some arrays")
+FEW = ("regions", "least", "sparse result", "some arrays", "side by side")
 """Those that every round runs."""
 
 

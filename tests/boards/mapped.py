@@ -10,8 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from samhw.targets.building.boards.bitstream import SYNTHESIS, synthesise
-from samhw.targets.building.boards.board_tools import run_tool
+from samhw.targets.building.boards.bitstream import SYNTHESIS, run_tool, synthesise
 from samhw.targets.building.boards.netlist import TOP, BoardDesign
 from samhw.targets.building.build_cache import cached, digest
 

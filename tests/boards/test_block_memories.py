@@ -14,9 +14,9 @@ from samhw.graph.numerics import value_type
 from samhw.graph.spec import StoredArray
 from samhw.rtl.channel import Fifo
 from samhw.rtl.memories import TensorMemory
-from samhw.rtl.verilog_memory import VerilogMemories
+from samhw.rtl.verilog_platform import VerilogMemories
 from samhw.targets.building.boards import bitstream
-from samhw.targets.building.boards.board_tools import run_tool
+from samhw.targets.building.boards.bitstream import run_tool
 
 from .emulated import design_on, small
 from .mapped import HAS_YOSYS

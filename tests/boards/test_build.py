@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from samhw.app.cli import main
 from samhw.targets import link
-from samhw.targets.building import boards, tools
+from samhw.targets.building import boards, verilator
 from samhw.targets.building.boards import BoardDesign, bitstream
 from samhw.targets.building.boards.bitstream import with_clock
 from samhw.targets.running.boards import BoardFolder, EmulatedLine, folder
@@ -197,10 +197,10 @@ class Nobody:
 def test_without_verilator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAMHW_VERILATOR", str(tmp_path / "none"))
     monkeypatch.setenv("SAMHW_CACHE", str(tmp_path / "cache"))
-    tools.find_verilator.cache_clear()
+    verilator.find_verilator.cache_clear()
     command = ["run", "spmv", *DATA, "--backend", "board:ulx3s", "--emulate"]
     result = CliRunner().invoke(main, command, catch_exceptions=False)
-    tools.find_verilator.cache_clear()
+    verilator.find_verilator.cache_clear()
     assert result.exit_code == 2
     assert "SAMHW_VERILATOR" in result.stderr
 

@@ -17,7 +17,7 @@ from samhw.lang import kernel_names
 from samhw.targets.backends import find_backend, run
 from samhw.targets.boards.board import find_board
 from samhw.targets.link import Client
-from samhw.targets.link.frames import Decoder, encode
+from samhw.targets.link.client import Decoder, encode
 from samhw.targets.running.boards import BoardSession, EmulatedLine
 from samhw.targets.running.inputs import load_inputs
 from samhw.targets.running.session import SimulatedSession

@@ -9,7 +9,7 @@ from samhw.app.workload import bind_program, compile_workload
 from samhw.graph.numerics import value_type
 from samhw.graph.spec.arch import Arch
 from samhw.targets.building.boards import BoardDesign
-from samhw.targets.building.boards.own_registers import use_own_registers
+from samhw.targets.building.boards.netlist import use_own_registers
 from samhw.targets.running.boards import EmulatedLine
 from samhw.targets.running.inputs import load_inputs
 from samhw.targets.running.session import SimulatedSession

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from samhw.targets.building.boards import bitstream, own_registers
-from samhw.targets.building.boards.own_registers import use_own_registers
+from samhw.targets.building.boards import bitstream
+from samhw.targets.building.boards import netlist as netlists
+from samhw.targets.building.boards.netlist import use_own_registers
 
 CLOCK, OTHER = 2, 3
 """Bits of two clocks. Outputs of blocks begin at 100, of registers at 200."""
@@ -190,5 +191,5 @@ def test_of_two_registers_behind_each_other_the_first_one() -> None:
 
 def test_routed_designs_are_kept_by_what_was_done_with_their_netlist() -> None:
     recipe = b"".join(bitstream._recipe())
-    assert Path(own_registers.__file__).read_bytes() in recipe
+    assert Path(netlists.__file__).read_bytes() in recipe
     assert all(line.encode() in recipe for line in bitstream.SYNTHESIS.splitlines()[2:6])

@@ -24,8 +24,7 @@ from samhw.targets.boards.board import find_board
 from samhw.targets.boards.ecp5 import ECP5, place_options
 from samhw.targets.boards.xilinx7 import XILINX7
 from samhw.targets.building.boards import BoardDesign
-from samhw.targets.building.boards.bitstream import _check_clock
-from samhw.targets.building.boards.board_tools import load_bitstream
+from samhw.targets.building.boards.bitstream import _check_clock, load_bitstream
 from samhw.targets.building.boards.netlist import check_size, least_use, use_of
 
 from .emulated import design_on, small

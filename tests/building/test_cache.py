@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from samhw.cache import cache_directory
 from samhw.errors import InputError
+from samhw.files import cache_directory
 from samhw.targets.building.build_cache import cached, digest
 
 

@@ -16,7 +16,7 @@ from samhw.rtl.axi4 import Axi4Signature
 from samhw.rtl.host_port import AxiLiteSignature
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.project import _pins
-from samhw.targets.building.tools import find_verilator
+from samhw.targets.building.verilator import find_verilator
 from tests.support.command import good
 
 PROGRAM = "tensor x[i=20] : csf\ntensor y[i=20] : csf\ny[i] = x[i] * x[i] + x[i]\n"
@@ -29,7 +29,19 @@ def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     (folder / "program.ein").write_text(PROGRAM)
     out = folder / "out"
     more = ("--host", request.param, "--value", "bf16") if request.param else ()
-    good("build", folder / "program.ein", "--data", "random:size=20", *more, "--target", "verilog", "--name", "conv", "-o", out)
+    good(
+        "build",
+        folder / "program.ein",
+        "--data",
+        "random:size=20",
+        *more,
+        "--target",
+        "verilog",
+        "--name",
+        "conv",
+        "-o",
+        out,
+    )
     return out
 
 

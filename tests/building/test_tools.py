@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from samhw.errors import InputError
-from samhw.targets.building import tools
-from samhw.targets.building.tools import find_verilator
+from samhw.targets.building.verilator import _allocator, find_verilator
 
 
 @pytest.fixture(autouse=True)
@@ -61,10 +60,10 @@ def test_the_allocator_of_tbb(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ways: tuple[Callable[[str], object], ...] = (missing, lambda name: [])
     for files in ways:
-        tools._allocator.cache_clear()
+        _allocator.cache_clear()
         monkeypatch.setattr(importlib.metadata, "files", files)
         assert verilator.environment()["LD_PRELOAD"] == "/their/own.so"
-    tools._allocator.cache_clear()
+    _allocator.cache_clear()
 
 
 def test_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

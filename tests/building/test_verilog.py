@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from samhw.app.cli import main
 from samhw.rtl import LINT_EXCEPTIONS
 from samhw.targets.building import verilator
-from samhw.targets.building.tools import find_verilator
+from samhw.targets.building.verilator import find_verilator
 
 DOT = """
 tensor a[i=50] : csf

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from samhw.app.cli import main
 from samhw.app.cli.progress import building, follow
-from samhw.cache import cache_directory
+from samhw.files import cache_directory
 from samhw.sim import Progress
 
 TERMINAL = {"FORCE_COLOR": "1", "COLUMNS": "150"}

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import samhw
 from samhw.app.cli import COMMANDS, main
-from samhw.targets.building import tools
+from samhw.targets.building import verilator
 from samhw.tensors import Tensor, write_tensor
 
 CASES = int(os.environ.get("SAMHW_RANDOM_OPTIONS", "200"))
@@ -201,7 +201,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for tool in ("SAMHW_VERILATOR", "CXX"):
         monkeypatch.setenv(tool, "/nonexistent/tool")
-    tools.find_verilator.cache_clear()
+    verilator.find_verilator.cache_clear()
     fill(tmp_path)
     return tmp_path
 

@@ -1,5 +1,6 @@
 """`--types` and `--sparsify`, which make other programs and other formats of the same data."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -58,3 +59,40 @@ def test_weights_of_zeros_are_stored_by_their_nonzeros(tmp_path: Path) -> None:
     assert dense["cycles"] == kept["cycles"] > 4 * 32 * 64
     assert 4 * np.count_nonzero(weights) <= sparse["cycles"] < dense["cycles"] / 6
     assert sparse["checked"]
+
+
+TYPES = {"A": "i8", "X": "i8"}
+GIVEN = ("--types", "A=i8,X=i8")
+
+
+def test_schedules_are_compared_in_types(tmp_path: Path) -> None:
+    page, table = tmp_path / "page", tmp_path / "table.csv"
+    words = ("--fuse", "none", *GIVEN, "--csv", str(table), "--report", str(page))
+    found = json.loads(said("compare", "spmm", "--data", "karate", *words, "--json", "-"))
+    assert found["types"] == TYPES
+    assert all(one["checked"] for one in found["outcomes"])
+    assert 'i32,"A=i8,X=i8",' in table.read_text()
+    assert "i32, A=i8, X=i8" in (page / "index.html").read_text()
+    assert "i32, A=i8, X=i8" in said("compare", "spmm", "--data", "karate", "--fuse", "none", *GIVEN)
+    plain = json.loads(said("compare", "spmm", "--data", "karate", "--fuse", "none", "--json", "-"))
+    assert "types" not in plain
+
+
+def test_types_are_an_axis_of_sweeps(tmp_path: Path) -> None:
+    """Of a run in narrow types fewer bytes are read."""
+    table = tmp_path / "table.csv"
+    said("sweep", "spmm", "--data", "karate", "--types", "none", *GIVEN, "-o", str(table), "--jobs", "1")
+    with table.open() as file:
+        wide, narrow = csv.DictReader(file)
+    assert (wide["types"], narrow["types"]) == ("", "A=i8,X=i8")
+    assert (wide["status"], narrow["status"]) == ("right", "right")
+    assert wide["cycles"] == narrow["cycles"]
+    assert float(narrow["bytes_read"]) < float(wide["bytes_read"])
+
+
+def test_a_search_is_in_types(tmp_path: Path) -> None:
+    words = ("--budget", "2", "--confirm", "1", "--jobs", "1", "-o", str(tmp_path / "found.toml"))
+    found = json.loads(said("tune", "spmm", "--data", "karate", *GIVEN, *words, "--json", "-"))
+    assert found["types"] == TYPES
+    assert found["best"]["checked"]
+    assert "On karate, A=i8, X=i8: " in (tmp_path / "found.toml").read_text()

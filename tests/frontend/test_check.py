@@ -106,8 +106,8 @@ y = A[i, k] + B[i, k]
         (
             "tensor R[m, k, n=2]\nR[m, k, n] = reshape(c[k])",
             "8:22",
-            "index 'k' is on both sides of the reshape 'R[m, k, n] = reshape(c[k])', and stays only in front "
-            "of or after all that changes; use another name on the right",
+            "index 'k' is on both sides of the reshape 'R[m, k, n] = reshape(c[k])', and stays only before "
+            "or after all that changes; use another name on the right",
         ),
         (
             "R[m, n] = reshape(A[i, k])",

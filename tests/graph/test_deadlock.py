@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from samhw.graph import Channel, Endpoint, Graph, Node, Payload, Port, Stream, StreamKind, waiting_cycle
-from samhw.graph.deadlock import deadlock
+from samhw.graph.liveness import deadlock
 from samhw.graph.numerics import value_type
 
 STREAM = Stream(Payload(StreamKind.VAL), 1)

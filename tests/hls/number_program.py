@@ -9,8 +9,8 @@ import numpy as np
 from samhw.graph.numerics import NARROWINGS, OPERATIONS, OVERFLOW, Fixed, Float, Words, operation, value_type
 from samhw.graph.numerics.float_format import BF16, F32
 from samhw.hls.cpp import value_class
+from samhw.hls.library import render
 from samhw.hls.tables import FUNCTIONS, format_tables, word_tables
-from samhw.hls.templates import render
 from samhw.targets.building.hls_tools import WARNED, compile_cpp
 from tests.support.words import NARROW
 

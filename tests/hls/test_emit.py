@@ -15,8 +15,8 @@ from samhw.app.workload import compile_workload, make_workload
 from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Design, Endpoint, Placement
 from samhw.hls import Options, emit, emit_together, lower, simulated
-from samhw.hls.check import check
 from samhw.hls.cpp import comment, top_name
+from samhw.hls.emit import check
 from samhw.hls.region_builder import SPREAD
 from samhw.lang import parse
 from tests.hls import example

@@ -9,7 +9,7 @@ from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Arch, Design, Graph
-from samhw.graph.deadlock import DeadlockError
+from samhw.graph.liveness import DeadlockError
 from samhw.hls.region_builder import SPREAD
 from samhw.sim import simulate
 from samhw.targets.running.csim import HlsDesign, compare

@@ -8,7 +8,7 @@ import pytest
 
 from samhw.app.workload import compile_workload, make_workload
 from samhw.graph import Arch
-from samhw.graph.deadlock import DeadlockError
+from samhw.graph.liveness import DeadlockError
 from samhw.graph.numerics import value_type
 from samhw.hls.region_builder import SPREAD
 from samhw.lang import parse

@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from samhw.graph import Arch, Design, Placement
-from samhw.graph.deadlock import DeadlockError
+from samhw.graph.liveness import DeadlockError
 from samhw.graph.numerics import value_type
 from samhw.hls import Options
 from samhw.lang import Program

@@ -11,7 +11,7 @@ from samhw.app.workload import Workload, compile_workload, make_workload
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Design, MemoryRole, Placement, Run
-from samhw.graph.deadlock import DeadlockError
+from samhw.graph.liveness import DeadlockError
 from samhw.graph.numerics import Words
 from samhw.hls import Options, emit
 from samhw.hls.lower import lower

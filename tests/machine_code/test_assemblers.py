@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from samhw.sim.machine_code import assemblers
-from samhw.sim.machine_code.assemblers import Helper, ModuleText, assemble_all
-from samhw.sim.machine_code.native import assemble
+from samhw.sim.machine_code import code_cache
+from samhw.sim.machine_code.code import assemble
+from samhw.sim.machine_code.code_cache import Helper, ModuleText, assemble_all
 
 MODULES = [
     ModuleText(
@@ -22,9 +22,9 @@ MODULES = [
 @pytest.fixture(autouse=True)
 def helped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Helper]]:
     """A machine with room for two helpers; those that have nothing to do."""
-    monkeypatch.setattr(assemblers, "_spare", lambda: 2)
+    monkeypatch.setattr(code_cache, "_spare", lambda: 2)
     idle: list[Helper] = []
-    monkeypatch.setattr(assemblers, "_idle", idle)
+    monkeypatch.setattr(code_cache, "_idle", idle)
     yield idle
     for helper in idle:
         helper.end()
@@ -38,7 +38,7 @@ def by_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.05)
         return assemble(text, name, thorough)
 
-    monkeypatch.setattr(assemblers, "assemble", wait)
+    monkeypatch.setattr(code_cache, "assemble", wait)
 
 
 def test_object_files_are_the_same(by_helpers: None, helped: list[Helper]) -> None:
@@ -55,7 +55,7 @@ def test_object_files_are_the_same(by_helpers: None, helped: list[Helper]) -> No
 
 
 def test_few_modules_start_nobody(helped: list[Helper]) -> None:
-    assert len(assemble_all(MODULES[: assemblers.FEW - 1])) == assemblers.FEW - 1
+    assert len(assemble_all(MODULES[: code_cache.FEW - 1])) == code_cache.FEW - 1
     assert not helped
 
 
@@ -91,12 +91,12 @@ def test_an_error_here_is_the_callers(helped: list[Helper]) -> None:
 def test_a_forked_process_has_no_helpers() -> None:
     program = (
         "import os, sys\n"
-        "from samhw.sim.machine_code import assemblers\n"
-        "assemblers._idle.append(assemblers.Helper())\n"
+        "from samhw.sim.machine_code import code_cache\n"
+        "code_cache._idle.append(code_cache.Helper())\n"
         "child = os.fork()\n"
         "if child == 0:\n"
-        "    os._exit(len(assemblers._idle))\n"
+        "    os._exit(len(code_cache._idle))\n"
         "assert os.waitpid(child, 0)[1] == 0\n"
-        "assert len(assemblers._idle) == 1\n"
+        "assert len(code_cache._idle) == 1\n"
     )
     assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", program]) == 0

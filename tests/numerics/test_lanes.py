@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from samhw.graph.numerics.integer_steps import bit_length, shift_right, shift_right_sticky
+from samhw.graph.numerics.straight_line import bit_length, shift_right, shift_right_sticky
 
 EDGES = sorted({max(0, (1 << n) + d) for n in range(63) for d in (-1, 0, 1)})
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from samhw.graph.numerics import Fixed, Float, Integer, Operation, operation
-from samhw.graph.numerics.integer_steps import bit_length, lookup, select
-from samhw.graph.numerics.straight_line import straight_line
+from samhw.graph.numerics.straight_line import bit_length, lookup, select, straight_line
 from tests.support.compiled import on_rows
 
 TYPES = [Integer(8), Integer(32), Fixed(24, 12), Fixed(32, 31), Float("bf16"), Float("f32"), Float("f8e4m3")]

@@ -74,7 +74,7 @@ class Cover:
     def __init__(self, *weights: float) -> None:
         self.weights = weights
         self.levels: list[dict[str, int]] = [{} for _ in weights]
-        """Which lines so many tests and one more have run."""
+        """Which lines this many tests and one more have run."""
 
     def worth(self, test: Timed) -> float:
         """What the lines of a test would count."""

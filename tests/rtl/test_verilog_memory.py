@@ -8,7 +8,7 @@ from amaranth.back import verilog as verilog_backend
 from amaranth.hdl import Cat, Elaboratable, Module, Signal
 from amaranth.lib import memory
 
-from samhw.rtl.verilog_memory import VerilogMemories
+from samhw.rtl.verilog_platform import VerilogMemories
 from samhw.targets.building.verilator import build_program
 
 DEPTH, WIDTH, READS = 100, 9, 2

@@ -9,7 +9,7 @@ import pytest
 
 from samhw.errors import InputError, RunError
 from samhw.graph import DONE, VAL, Token
-from samhw.graph.deadlock import DeadlockError
+from samhw.graph.liveness import DeadlockError
 from samhw.targets.running.driver import VerilatedDesign, VerilatedSession
 
 from . import toy

@@ -13,7 +13,7 @@ from samhw.graph import Design, MemoryRole
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, parse
 from samhw.sim import DeadlockError, Result, simulate_regions
-from samhw.sim.traced import traced_regions
+from samhw.sim.token_traces import traced_regions
 from samhw.targets.running.driver import VerilatedDesign, VerilatedSession
 from samhw.targets.running.images import load
 from samhw.targets.running.session import HardwareResult

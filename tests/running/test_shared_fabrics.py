@@ -15,7 +15,7 @@ from samhw.graph import HostOptions
 from samhw.graph.numerics import value_type
 from samhw.lang import Capacity, parse
 from samhw.sim import DeadlockError, simulate_regions
-from samhw.sim.traced import traced_regions
+from samhw.sim.token_traces import traced_regions
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor

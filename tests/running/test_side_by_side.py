@@ -47,7 +47,7 @@ STEPS = (
 )
 
 
-def compiled(parallel: str = "all", share: Any = "auto") -> Compiled:
+def compiled(parallel: Any = "all", share: Any = "auto") -> Compiled:
     capacity = Capacity({"i": 6}, {"A": 20, "B": 36, "u": 6, "w": 4})
     schedule = Schedule(fuse="none", share_hardware=share, parallel=parallel)
     return compile_job(Job(parse(HEADS, "heads.ein"), schedule, value=value_type("i32"), capacity=capacity))
@@ -92,6 +92,66 @@ def test_independent_regions_run_side_by_side() -> None:
     assert not compiled("none").design.is_parallel
 
 
+@pytest.mark.parametrize(
+    ("lists", "steps"),
+    [
+        ([["y", "z"]], "parallel { run 0 | run 1 }; run 2; run 3; run 4; run 5"),
+        # v waits for z, and m for both.
+        ([["y", "z"], ["u", "m"]], "parallel { run 0 | run 1 }; parallel { run 2 | run 3 }; run 4; run 5"),
+        ([["w", "m"]], "run 0; run 1; run 2; run 3; parallel { run 4 | run 5 }"),
+    ],
+)
+def test_lists_say_which_regions_run_side_by_side(lists: list[list[str]], steps: str) -> None:
+    assert text_of(compiled(lists).design.sequence) == steps
+
+
+@pytest.mark.parametrize(
+    ("lists", "why"),
+    [
+        ([["y", "v"]], "'v' beside 'y', for which it waits"),
+        ([["y", "w"]], "'w' beside 'y', for which it waits"),
+        ([["y", "z"], ["z", "u"]], "in two lists"),
+        ([["y", "nothing"]], "names 'nothing'"),
+    ],
+)
+def test_lists_that_cannot_be(lists: list[list[str]], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        compiled(lists)
+
+
+CROSSED = """
+tensor x[i]
+a[i] = 2 * x[i]
+b[i] = a[i] + 1
+c[i] = 3 * x[i]
+d[i] = c[i] + 1
+"""
+
+
+def test_lists_that_wait_for_each_other() -> None:
+    schedule = Schedule(fuse="none", parallel=[["a", "d"], ["b", "c"]])
+    with pytest.raises(InputError, match="wait for each other"):
+        compile_job(Job(parse(CROSSED), schedule, capacity=Capacity({"i": 4}, {})))
+
+
+BOTH_WAYS = """
+value i32
+tensor X[t, h]
+scan t { F[t, h] = F[t-1, h] + X[t, h] }
+scan t down { B[t, h] = B[t+1, h] + X[t, h] }
+Y[t, h] = F[t, h] * B[t, h]
+"""
+
+
+def test_scans_run_side_by_side() -> None:
+    x = np.arange(12).reshape(4, 3)
+    apart = samhw.compile(BOTH_WAYS, schedule={"fuse": "none"}).run(X=x)
+    beside = samhw.compile(BOTH_WAYS, schedule={"fuse": "none", "parallel": "all"}).run(X=x)
+    assert beside.compiled.design.is_parallel
+    np.testing.assert_array_equal(beside["Y"], x.cumsum(0) * x[::-1].cumsum(0)[::-1])
+    assert beside.cycles < apart.cycles
+
+
 def test_a_run_takes_the_longest_of_its_bodies() -> None:
     design, apart = compiled().design, compiled("none").design
     memories, extents = load(design, inputs(0))
@@ -110,7 +170,7 @@ def test_what_regions_side_by_side_lack_is_refused() -> None:
     found = compiled()
     with pytest.raises(InputError, match="leave out 'parallel'"):
         lower(found.design, found.arch)
-    with pytest.raises(InputError, match="have neither counters of nodes nor memory"):
+    with pytest.raises(InputError, match="nodes have no counters"):
         Top(found.design, found.arch, host=HostOptions.parse("counters"))
     memories, extents = load(found.design, inputs(0))
     with pytest.raises(InputError, match="leave out the trace"):

@@ -46,17 +46,19 @@ NAMED_OUTSIDE = {
         "compiler/search/decide.py",
         "compiler/search/job.py",
         "compiler/shared_hardware.py",
+        "compiler/side_by_side.py",
     ),
     *("compiler/passes/alias_reshapes.py", "compiler/passes/cascade.py"),
     *("compiler/passes/copy_discordant.py", "compiler/passes/split_formats.py"),
     # Where data are stored as it says, and their memories.
-    *("app/workload/workload.py", "app/workload/room.py", "compiler/placement.py", "app/cli/backends.py"),
+    *("app/workload/workload.py", "app/workload/effort.py", "compiler/placement.py", "app/cli/backends.py"),
     "app/sweep/configuration.py",
     # Regions of modules, lanes of a load, words about fusion.
-    *("compiler/search/modules.py", "compiler/search/loads.py", "compiler/search/tried.py"),
+    *("compiler/search/spaces.py", "compiler/search/work.py", "compiler/search/tried.py"),
     "compiler/search/explore.py",
     # What is printed or asked about one of them.
     *(
+        "app/checking/advice.py",
         "app/checking/cpu.py",
         "app/checking/measure.py",
         "app/checking/model_and_rtl.py",

@@ -2,9 +2,8 @@
 
 import pytest
 
-from samhw.choices.choice import choice
+from samhw.choices.choice import choice, counts_text
 from samhw.choices.schedule import Schedule
-from samhw.choices.tables import counts_text
 from samhw.errors import InputError
 
 

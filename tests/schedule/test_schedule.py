@@ -35,6 +35,7 @@ SCHEDULES = st.builds(
     cascade=st.sampled_from(CASCADES) | st.builds(lambda tile: {"tile": tile}, st.integers(1, 64)),
     partial_sums=st.just("auto") | LISTS,
     queues=st.dictionaries(TEXTS, st.integers(1, 1 << 20), max_size=3),
+    interleave=st.sampled_from(["all", "none"]) | LISTS,
 )
 """Any texts as names: whether they name something is for a program to say."""
 
@@ -53,7 +54,7 @@ def test_text_and_value_are_one_to_one(schedule: Schedule) -> None:
 def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\non_chip = "64KB"\n'
-        'share_hardware = [["T1", "T2"]]\nparallel = "all"\n'
+        'interleave = ["X"]\nshare_hardware = [["T1", "T2"]]\nparallel = "all"\n'
         'partial_sums = ["Y"]\ncascade = "deferred"\nlargest_copy = 100\nattempts = 3\n'
         '[brackets]\nU1 = "A * (X * W1)"\n[split]\nA = "rows(4)"\n[permute_rows]\nA = "by length"\n'
         '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
@@ -66,6 +67,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         permute=True,
         place={"A": "hbm:3", "X.vals": "chip"},
         on_chip="64KB",
+        interleave=["X"],
         share_hardware=[["T1", "T2"]],
         parallel="all",
         order={"H1": ["i", "k"]},
@@ -112,7 +114,7 @@ def test_in_a_table() -> None:
             "fuze = 1",
             "no field 'fuze'; its fields are brackets, fuse, iteration, order, formats, blocks, split, "
             "partial_sums, permute_rows, cascade, share, lanes, deal, queues, permute, largest_copy, "
-            "attempts, place, on_chip, share_hardware, parallel.",
+            "attempts, place, on_chip, interleave, share_hardware, parallel.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (

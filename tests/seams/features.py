@@ -114,6 +114,7 @@ def _of_schedule(case: Case, program: Program) -> Iterator[str]:
         "brackets": "brackets",
         "share": "share",
         "queues": "queues",
+        "interleave": "banks",
         "share_hardware": "share hardware",
         "parallel": "side by side",
         "formats": "scheduled format",

@@ -54,6 +54,13 @@ def ranges(draft: Draft) -> None:
     draft.schedule["deal"] = {list(draft.schedule["lanes"])[-1]: "ranges"}
 
 
+def interleave(draft: Draft) -> None:
+    """Banks for all arrays that several lanes read."""
+    if "lanes" not in draft.schedule:
+        lanes(draft)
+    draft.schedule["interleave"] = "all"
+
+
 def blocks(draft: Draft) -> None:
     index = _index(draft) if draft.chance(0.6) else apart(draft)
     if index:
@@ -206,6 +213,7 @@ def parallel(draft: Draft) -> None:
 FIELDS: dict[str, Callable[[Draft], None]] = {
     "lanes": lanes,
     "ranges of rows": ranges,
+    "banks": interleave,
     "blocks": blocks,
     "split": split,
     "partial sums": partial_sums,

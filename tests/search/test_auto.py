@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,10 @@ from samhw.app.workload import Workload, bind_program, compile_workload, job_of
 from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Lowerings
-from samhw.compiler.pipeline import Job, choose_schedule
+from samhw.compiler.pipeline import Job, candidates, choose_schedule
 from samhw.compiler.search import Room, Sizes, bracket_choices
 from samhw.compiler.search.decide import decide
+from samhw.compiler.search.tried import AutoChoice, Search, candidates_of
 from samhw.cost import FITS, Budget, estimate_area, find_device
 from samhw.errors import InputError
 from samhw.graph.numerics import value_type
@@ -62,7 +64,8 @@ def test_brackets_are_chosen_where_they_take_less_work() -> None:
     workload = Workload("dense", *bound(parse(CHAIN), i=30, k=30, f=20, h=2))
     compiled = compile_workload(workload, AUTO)
     assert compiled.schedule.brackets == {"Y": "A * (X * W)"}
-    regions, brackets = compiled.why
+    regions, brackets, zeros = compiled.why
+    assert zeros.startswith("formats: ")
     assert re.fullmatch(r"regions: \w+, about [\d,]+ cycles \([\d,]+ as written\)", regions)
     assert brackets.startswith("brackets: Y = A * (X * W), ")
     result = run(compiled, workload.tensors)
@@ -267,6 +270,76 @@ def test_every_resource_is_limited() -> None:
     small = find_device("XC7A35T")
     found = choose_schedule(job_of(workload, AUTO, room=Room(LANES, small.budget)))
     assert small.verdict(estimate_area(found.compiled.design, found.compiled.arch, "xc7").use) == FITS
+
+
+HEADS = """
+tensor A[i, k] : csr
+tensor B[i, k] : csr
+tensor C[i, k] : csr
+y[i] = A[i, k] * x[k]
+z[i] = B[i, k] * x[k]
+u[i] = relu(C[i, k] * x[k])
+v[i] = A[i, k] * y[k]
+w[i] = v[i] + z[i] + u[i]
+"""
+"""y, z and u need nothing of each other; v is equal to y."""
+
+
+def test_regions_run_side_by_side_where_there_is_room() -> None:
+    workload = bind_program(HEADS, ["random:i=12,density=0.5"])
+    given = Schedule(fuse=[[name] for name in "yzuvw"])
+
+    def chosen(budget: Budget | None) -> tuple[Schedule, float, float]:
+        found = explore_sizes(workload, given, budget)
+        return found.schedule, found.cycles, found.luts
+
+    one_by_one, slow, small = chosen(None)
+    assert one_by_one.parallel == "none"
+    wide, fast, large = chosen(luts(100_000))
+    assert wide.parallel == "all"
+    assert fast < 0.8 * slow
+    assert large > small
+    some, between, middle = chosen(luts(round(large) - 1))
+    assert not isinstance(some.parallel, str)
+    assert fast < between < slow
+    assert middle < large
+
+
+def explore_sizes(workload: Workload, given: Schedule, budget: Budget | None) -> AutoChoice:
+    """What is chosen of the regions of a schedule within a budget, but for lanes."""
+    room = Room(frozenset() if budget is None else frozenset({"parallel"}), budget)
+    job = job_of(workload, AUTO, room=room)
+    lowerings = Lowerings()
+    search = Search(job, candidates(job, lowerings), lowerings)
+    best = search.tried(given)
+    assert best is not None
+    notes: list[str] = []
+    for choice, stage in (("share_hardware", "folded"), ("parallel", "more")):
+        found = candidates_of(choice)
+        assert found is not None
+        best = found.STAGES[stage](search, best, notes)
+    return best
+
+
+FOLDED = """
+tensor A[i=64, k=64] : csr
+tensor B[i=64, k=2048] : csr
+Y[k] = A[i, k] * x[i]    order i, k
+Z[k_2] = B[i, k_2] * x[i]    order i, k_2
+"""
+"""Accumulators of 6 and of 11 bits, of which the wider one has more bitmaps to go through."""
+
+
+def test_what_does_not_fit_is_folded() -> None:
+    workload = bind_program(FOLDED.replace("k_2", "l").replace("k=2048", "l=2048"), ["random:density=0.05"])
+    given = Schedule(fuse=[["Y"], ["Z"]])
+    apart = explore_sizes(workload, given, None)
+    together = compile_workload(workload, replace(given, share_hardware="all"))
+    least = estimate_area(together.design, together.arch).use.luts
+    assert least < 0.8 * apart.luts
+    found = explore_sizes(workload, given, luts(round(least) + 1))
+    assert found.schedule.share_hardware == "all"
+    assert found.cycles >= apart.cycles
 
 
 def test_a_limit_of_area_says_what_was_not_measured() -> None:

@@ -11,8 +11,8 @@ from samhw.choices.split import candidates as splits
 from samhw.compiler.pipeline import choose_schedule, compile_job
 from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import explore
-from samhw.compiler.search.loads import Load, lane_loads
 from samhw.compiler.search.tried import Start
+from samhw.compiler.search.work import Load, lane_loads
 from samhw.lang import load_kernel
 from samhw.targets.backends import run
 from samhw.tensors import Tensor

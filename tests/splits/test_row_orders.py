@@ -12,7 +12,7 @@ from samhw.choices.schedule import Schedule, with_words
 from samhw.errors import InputError
 from samhw.lang import load_kernel, load_model, parse
 from samhw.lang.splits import check_permute_rows, order_rows
-from samhw.lang.splits.row_orders import parse_row_order
+from samhw.lang.splits.renumbering import parse_row_order
 from samhw.targets.backends import build, run
 from samhw.tensors import Tensor
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from samhw.graph import VAL, Arch, Endpoint, Graph, Kind, Memory, MemoryRole, Node, Token, latency
 from samhw.graph.numerics import value_type
 from samhw.sim.engines import Engine, execute
-from samhw.sim.fault import raise_fault
 from samhw.sim.machine import Ends, Machine, build_node, connect
 from samhw.sim.network import Actor, expand
-from samhw.sim.result import Trace
+from samhw.sim.result import Trace, raise_fault
 from samhw.sim.step import COMMITTED, NONE, Step, Words, firing
 from samhw.sim.step import Memory as Stored
 from samhw.sim.stores import make_stores

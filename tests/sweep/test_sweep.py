@@ -21,8 +21,7 @@ from samhw.app.cli import main
 from samhw.app.sweep import Configuration, State, product, read_description, sweep, workers
 from samhw.app.sweep.journal import Journal
 from samhw.app.sweep.outcome import Outcome, outcome
-from samhw.app.sweep.run_sweep import journal_of
-from samhw.app.sweep.sweep_table import write_table
+from samhw.app.sweep.run_sweep import journal_of, write_table
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, RunError
 from samhw.graph import Arch
@@ -116,6 +115,7 @@ def test_every_field_of_a_schedule_has_a_column(tmp_path: Path) -> None:
         "cascade": "rescaled",
         "queues": {"T": 4},
         "deal": {"i": "ranges"},
+        "interleave": ["X"],
         "share_hardware": "none",
         "parallel": "all",
     }

@@ -69,7 +69,7 @@ def test_a_function_is_a_program_with_its_data(file: str, name: str) -> None:
 
 def test_a_program_that_is_another_function_is_found(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     workload = bind_program(f"{file}:typed")
-    monkeypatch.setattr("samhw.app.workload.nested.evaluate_nested", lambda *_: np.ones((3, 2)))
+    monkeypatch.setattr("samhw.app.workload.bind_named.evaluate_nested", lambda *_: np.ones((3, 2)))
     assert workload.oracle is not None
     with pytest.raises(RunError, match="is off by"):
         workload.oracle()
@@ -83,7 +83,7 @@ def test_each_element_is_compared_by_itself(great: float, file: str, monkeypatch
     assert workload.oracle is not None
     assert workload.oracle() == 0
     for wrong in ([3 * great, 6.000001, 1.5], [3 * great, 6, np.nan], [7, 6, 1.5], [3 * great, np.inf, 1.5]):
-        monkeypatch.setattr("samhw.app.workload.nested.evaluate_nested", lambda *_, w=wrong: np.array(w))
+        monkeypatch.setattr("samhw.app.workload.bind_named.evaluate_nested", lambda *_, w=wrong: np.array(w))
         with pytest.raises(RunError, match="is off by"):
             workload.oracle()
 

@@ -1,6 +1,6 @@
 """What a run gives to a user."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,22 +9,86 @@ import numpy.typing as npt
 import scipy
 
 from samhw.app.api.arguments import path_of, window_of
-from samhw.app.api.notebook_views import PageView
 from samhw.app.checking import Check, Difference, check, differences
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.run_report import run_report
 from samhw.app.report.run_statistics import Statistics, statistics
 from samhw.app.report.time import microseconds, period_of
 from samhw.app.workload import Workload
-from samhw.compiler import Compiled
-from samhw.errors import RunError
-from samhw.graph import OffChipMemory
-from samhw.html import html_line, html_scroll, html_section, html_table
+from samhw.compiler import Compiled, FusionTable
+from samhw.errors import InputError, RunError
+from samhw.graph import Design, OffChipMemory, to_dot, to_svg
 from samhw.targets.backends import MODEL, RunResult, find_backend
 from samhw.targets.backends import run as simulate
 from samhw.tensors import Tensor
+from samhw.words import html_frame, html_line, html_scroll, html_section, html_table, html_text
 
-__all__ = ["DesignResult"]
+__all__ = [
+    "DesignResult",
+    "Drawing",
+    "PageView",
+    "Tables",
+]
+
+
+# What notebooks show of a design or a run, at the size of a cell, and its graphs.
+
+
+@dataclass(frozen=True, repr=False)
+class PageView:
+    """A page of a report in a cell: it answers to clicks, searches and zooms as the page does by itself.
+
+    Attributes:
+        title: what it is of, in a line.
+        page: as HTML.
+    """
+
+    title: str
+    page: str
+
+    def __repr__(self) -> str:
+        return f"<PageView of {self.title}; a notebook shows it>"
+
+    def _repr_html_(self) -> str:
+        return html_frame(self.page)
+
+
+class Tables(dict[str, FusionTable]):
+    """The fusion table of each region, by its name."""
+
+    def __init__(self, tables: Mapping[str, FusionTable]) -> None:
+        super().__init__(tables)
+
+    def __repr__(self) -> str:
+        return f"<Tables of {', '.join(self)}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"{name}\n{table}" for name, table in self.items())
+
+    def _repr_html_(self) -> str:
+        parts = (html_section(name, table._repr_html_()) for name, table in self.items())
+        return html_scroll("".join(parts))
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The graphs of a design: drawn where there is a Graphviz, else as the text that it would draw."""
+
+    design: Design
+
+    @property
+    def dot(self) -> str:
+        """In Graphviz's language."""
+        return to_dot(self.design)
+
+    def __repr__(self) -> str:
+        return f"<Drawing of {self.design.name}, {self.design.summary}; .dot is its text>"
+
+    def _repr_html_(self) -> str:
+        try:
+            return html_scroll(to_svg(self.design))
+        except InputError:
+            return html_scroll(html_text(self.dot))
 
 
 @dataclass(frozen=True)

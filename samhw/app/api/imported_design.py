@@ -10,8 +10,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from samhw.app.api.arguments import arch_of, value_of
-from samhw.app.api.design_result import DesignResult
-from samhw.app.api.notebook_views import Drawing, PageView, Tables
+from samhw.app.api.design_result import DesignResult, Drawing, PageView, Tables
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.checking import Difference
 from samhw.app.report.run_statistics import Statistics
@@ -83,6 +82,8 @@ class _Imported(Protocol):
     def scopes(self) -> Mapping[str, str]: ...
     @property
     def fixed(self) -> Mapping[str, object]: ...
+    @property
+    def constants(self) -> frozenset[str]: ...
     def takes(self, arguments: Any, /) -> bool: ...
     def tensors(self, arguments: Any, /) -> dict[str, Tensor]: ...
 
@@ -194,7 +195,14 @@ class ImportedDesign(Generic[Given, Found]):
         chosen, program = self._choices, imported.program
         schedule = in_modules(chosen.schedule, program, imported.scopes)
         schedule.apply(program)
-        return RunnableDesign(program, schedule, value=chosen.value, arch=chosen.arch, scopes=imported.scopes)
+        return RunnableDesign(
+            program,
+            schedule,
+            value=chosen.value,
+            arch=chosen.arch,
+            scopes=imported.scopes,
+            constants=imported.constants,
+        )
 
     def __repr__(self) -> str:
         fixed = f", fixed for {', '.join(self.fixed)}" if self.fixed else ""

@@ -1,5 +1,6 @@
 """A program that is compiled for the data that it is run on, and only as often as they need it."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +19,9 @@ from samhw.app.api.arguments import (
     path_of,
     value_of,
 )
-from samhw.app.api.design_result import DesignResult
-from samhw.app.api.notebook_views import Drawing, Tables
+from samhw.app.api.design_result import DesignResult, Drawing, Tables
 from samhw.app.checking import Verdict, measure
+from samhw.app.checking.advice import zeros_note
 from samhw.app.sweep.tuning import (
     OBJECTIVES,
     Objective,
@@ -34,7 +35,7 @@ from samhw.app.sweep.tuning import (
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled, asked_text, estimate_compiled, with_memory
+from samhw.compiler import Compiled, asked_text, estimate_compiled, types_text, with_memory
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import explore
@@ -43,10 +44,10 @@ from samhw.errors import InputError, shown
 from samhw.files import write_text
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import Integer, ValueType
-from samhw.html import html_scroll, html_section, html_text
 from samhw.lang import Capacity, Program, check_size
 from samhw.targets.backends import MODEL, Backend, HostRun, check_options, check_places, run
 from samhw.tensors import Format, Tensor, write_tensors
+from samhw.words import html_scroll, html_section, html_text
 
 __all__ = ["RunnableDesign"]
 
@@ -66,7 +67,7 @@ class RunnableDesign:
         value: the value type that was asked for; None leaves it to the program and its data.
         arch: the latencies.
         entries: by tensor, the entries of its compressed levels that a build must hold at least.
-        scopes: of a program that was made of a module of PyTorch, as `Workload` has them.
+        scopes, constants: of a program that was made of something else, as `Workload` has them.
 
     Raises:
         InputError: for a value type, latencies or entries that there cannot be.
@@ -81,10 +82,12 @@ class RunnableDesign:
         arch: Arch | Mapping[str, object] | Path | str | None = None,
         entries: Mapping[str, int] | None = None,
         scopes: Mapping[str, str] | None = None,
+        constants: frozenset[str] | None = None,
     ) -> None:
         self.program = program
         self.schedule = schedule
         self.scopes = scopes
+        self.constants = constants
         self.value = value_of(value)
         self.arch = arch_of(arch)
         self.entries = entries_of(entries)
@@ -94,6 +97,7 @@ class RunnableDesign:
         self._chosen: Schedule | None = None
         self._why: tuple[str, ...] = ()
         self._is_tuned = False
+        self._is_warned = False
 
     @property
     def name(self) -> str:
@@ -189,7 +193,13 @@ class RunnableDesign:
         type that there is not."""
         chosen = self._chosen or self.schedule
         return RunnableDesign(
-            self.program, chosen, value=value, arch=self.arch, entries=self.entries, scopes=self.scopes
+            self.program,
+            chosen,
+            value=value,
+            arch=self.arch,
+            entries=self.entries,
+            scopes=self.scopes,
+            constants=self.constants,
         )
 
     def estimate(
@@ -265,7 +275,7 @@ class RunnableDesign:
             measured = measure(workload, one.schedule, value=value, arch=self.arch, memory=held)
             verdict = Verdict(measured.result)
             trials.append(Trial(one, measured.cycles, verdict, measured.unproved, measured.energy_pj))
-        tuned = Tuned(workload.name, tuple(trials), len(found), objective)
+        tuned = Tuned(workload.name, tuple(trials), len(found), objective, types_text(workload.types))
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
         self._compiled, self._capacity = None, Capacity()
         return tuned
@@ -291,7 +301,7 @@ class RunnableDesign:
         held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}
         bound = program.bind({name: tensor.shape for name, tensor in held.items()})
         check_size(bound)
-        return Workload("data", bound, held, scopes=self.scopes)
+        return Workload("data", bound, held, scopes=self.scopes, constants=self.constants)
 
     def _with_formats_of(self, data: Mapping[str, Data]) -> Program:
         """The program with the formats of the data, of inputs whose format nobody has given."""
@@ -319,9 +329,19 @@ class RunnableDesign:
                 compiled = self._choose(workload, value, memory)
             else:
                 compiled = self._compile(program, value, needed | self._capacity)
+                self._warn_of_zeros(workload, value)
             self.program = program
             return compiled
         return self._compiled
+
+    def _warn_of_zeros(self, workload: Workload, value: ValueType) -> None:
+        """Says once what storing weights of many zeros by their nonzeros would bring."""
+        if self.constants is None or self._is_warned or self._compiled is None:
+            return
+        self._is_warned = True
+        job = job_of(workload, self._chosen or self.schedule, value=value, arch=self.arch)
+        if note := zeros_note(job, self._compiled, as_option=False):
+            warnings.warn(f"{note}.", stacklevel=2)
 
     def _choose(self, workload: Workload, value: ValueType, memory: OffChipMemory | None) -> Compiled:
         """Chooses a schedule for a workload, which a memory may hold, and keeps the design that was compiled

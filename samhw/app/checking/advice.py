@@ -12,12 +12,14 @@ from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.compiler import Compiled, Lowerings, area_of
 from samhw.compiler.pipeline import candidates, compile_job
 from samhw.compiler.search import Job, Room
+from samhw.compiler.search.job import HALF
 from samhw.compiler.search.tried import Start, candidates_of, expected_cycles
 from samhw.errors import InputError
 from samhw.graph import OffChipMemory
 from samhw.targets.backends import MODEL, run
+from samhw.tensors import Format, Zeros
 
-__all__ = ["Advice", "Advised", "advise"]
+__all__ = ["Advice", "Advised", "advise", "zeros_note"]
 
 _ESTIMATED = 48
 """Schedules that are estimated."""
@@ -25,6 +27,8 @@ _SIMULATED = 5
 """Those of them that are simulated: the best of a choice each."""
 _WORTH = 0.99
 """What the cycles must come down to."""
+_NAMED = 3
+"""Inputs of many zeros that a note names."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,43 @@ def advise(
     found.sort(key=lambda one: one.cycles)
     luts = area_of(compiled).use.luts
     return Advised(tuple(found), luts, estimated, min(len(listed), _SIMULATED))
+
+
+def zeros_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None:
+    """What storing inputs of many zeros by their nonzeros would bring, if it is expected to take fewer cycles
+    and the schedule of the job was not chosen.
+
+    Args:
+        job: with its data.
+        compiled: the job.
+        as_option: say it as an option of commands, instead of an argument of Python.
+    """
+    if job.schedule.is_open:
+        return None
+    known = candidates_of("formats")
+    assert known is not None
+    formats: dict[str, Format] = known.sparse_formats(job, job.schedule, job.schedule)
+    if not formats:
+        return None
+    texts = {name: str(fmt) for name, fmt in formats.items()}
+    found = replace(job.schedule, formats={**job.schedule.formats, **texts})
+    try:
+        cycles = expected_cycles(compile_job(job.under(found)), job.statistics(found))
+    except InputError:
+        return None
+    now = expected_cycles(compiled, job.statistics(job.schedule))
+    if cycles >= _WORTH * now:
+        return None
+    zeros = "; ".join(_said_zeros(name, job.zeros[name]) for name in list(formats)[:_NAMED])
+    more = f"; and so on, {len(formats)} in all" if len(formats) > _NAMED else ""
+    how = f"--sparsify {HALF}" if as_option else f"formats={texts}"
+    return f"{zeros}{more}: {how} expects {cycles:,.0f} cycles for {now:,.0f}"
+
+
+def _said_zeros(name: str, zeros: Zeros) -> str:
+    """How many zeros an input has, and where its nonzeros are."""
+    where = f", the others in {zeros.pattern}" if zeros.pattern else ""
+    return f"{100 * zeros.share:.0f} % of {name} are zeros{where}"
 
 
 def _neighbours(at: Start) -> Iterator[tuple[str, Schedule]]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from samhw.app.checking.check_run import Verdict, check, weakest
 from samhw.app.workload import Workload
+from samhw.choices.choice import counts_text
 from samhw.choices.schedule import Schedule
-from samhw.choices.tables import counts_text
 from samhw.compiler import choose_value
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job, in_modules

@@ -12,7 +12,7 @@ from samhw.app.checking import Known, Outcome
 from samhw.app.checking import compare as compare_all
 from samhw.app.cli.backends import CLOCK, memory_of, memory_option
 from samhw.app.cli.numbers import load_arch
-from samhw.app.cli.options import ARCH, complete_programs, data_option, load_schedule, say_notes
+from samhw.app.cli.options import ARCH, TYPES, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import follow, warn_before
@@ -24,7 +24,7 @@ from samhw.choices.choice import choice
 from samhw.choices.fuse import FUSION_LEVELS, MODULE
 from samhw.choices.fuse.asked_regions import regions_of
 from samhw.choices.schedule import Schedule, every, with_words
-from samhw.compiler import AUTO, asked_type
+from samhw.compiler import AUTO, asked_type, asked_types, types_text
 from samhw.compiler.search import in_modules
 from samhw.errors import InputError
 from samhw.files import write_text
@@ -44,6 +44,7 @@ __all__ = ["compare"]
 )
 @comparing_options
 @click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
+@TYPES
 @data_option("As for run.")
 @ARCH
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
@@ -57,6 +58,7 @@ def compare(
     program: str,
     files: Sequence[str],
     value: str,
+    types: str | None,
     data: Sequence[str],
     arch: str | None,
     json_target: str | None,
@@ -80,7 +82,7 @@ def compare(
     bases = [load_schedule(file) for file in files or (None,)]
     placed, period = beside(memory_of(memory, ports), clock)
     asked = asked_type(value)
-    workload = bind_program(program, data, value=asked)
+    workload = bind_program(program, data, value=asked, types=asked_types(types))
     say_notes(workload)
     kind = workload.value(asked)
     if not files and "fuse" not in axes:
@@ -104,7 +106,9 @@ def compare(
                 progress=progress,
             )
     where = _placed(schedules, placed.name) if placed else ""
-    found = Comparison(program, workload.name, kind.name, tuple(outcomes), period, where, energy)
+    found = Comparison(
+        program, workload.name, kind.name, tuple(outcomes), period, where, energy, types_text(workload.types)
+    )
     if csv_target == "-":
         click.echo(found.csv(), nl=False)
     elif csv_target:
@@ -125,7 +129,7 @@ def _show(
         for number, refusal in enumerate(found.refusals, 1):
             click.echo(f"  refused {number}: {refusal}")
     if plot:
-        from samhw.app.report.comparison_plot import plot_comparison
+        from samhw.app.report.comparison_page import plot_comparison
 
         write_plot(plot, lambda: plot_comparison(found))
     if report:

@@ -20,7 +20,7 @@ from samhw.app.workload import Workload
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
 from samhw.compiler.pipeline import Job, compile_job, settled
-from samhw.compiler.placement import place_lines
+from samhw.compiler.placement import interleaved_lines, place_lines
 from samhw.compiler.shared_hardware import fabric_lines, fabrics_json
 from samhw.cost import DEVICES, SHOWN_DEVICES, Device, find_device, parse_budget
 from samhw.errors import InputError
@@ -259,7 +259,7 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
         click.echo(f"{name} has all entries of {', '.join(parts)}: the host puts it together")
     for line in compiled.order_lines:
         click.echo(line)
-    for line in (*fabric_lines(compiled), *place_lines(compiled)):
+    for line in (*fabric_lines(compiled), *place_lines(compiled), *interleaved_lines(compiled)):
         click.echo(line)
     if any(node.copy_of for _, node in compiled.design.nodes):
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]

@@ -1,7 +1,7 @@
 """What `samhw compile --estimate` prints: the operations, bytes, cycles and area that are expected."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import click
@@ -10,7 +10,16 @@ from rich.console import Console
 from samhw.app.cli.printed import print_json, print_table
 from samhw.app.report.grids import device_grid, shown_areas
 from samhw.compiler import Compiled, area_of, estimate_compiled
-from samhw.cost import FITS, AreaEstimate, Budget, Device, RegionArea, RegionEstimate, Use
+from samhw.cost import (
+    FITS,
+    AreaEstimate,
+    Budget,
+    DesignEstimate,
+    Device,
+    RegionArea,
+    RegionEstimate,
+    Use,
+)
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 
@@ -73,6 +82,7 @@ def print_estimate(
     found = estimate_compiled(compiled, statistics)
     areas = shown_areas(compiled, devices)
     first = areas[0][1]
+    trade = _trade(compiled, found, first)
     if json_target:
         pairs = zip(found.regions, first.regions, strict=True)
         report = {
@@ -82,6 +92,7 @@ def print_estimate(
             "bytes_written": round(found.bytes_written),
             "regions": [_region(region, area) for region, area in pairs],
             "area": {device.name: _area(device, area) for device, area in areas},
+            **({"without": {name: round(figure) for name, figure in trade.items()}} if trade else {}),
             **verdicts.to_json(),
         }
         print_json(json_target, report)
@@ -110,12 +121,31 @@ def print_estimate(
             lines = [["port", "lines"], *([name, f"{count:,.0f}"] for name, count in region.lines.items())]
             print_table(console, lines, title=f"{region.name}, ports to off-chip memory")
     print_table(console, device_grid(areas), title="Expected before placing and routing")
-    if compiled.fabrics:
-        apart = area_of(replace(compiled, fabrics=()), first.family).use.luts
-        click.echo(f"shared fabrics save about {apart - first.use.luts:,.0f} of {apart:,.0f} LUTs")
+    if trade:
+        click.echo("; ".join(_trade_words(trade, found, first)))
     for caveat in dict.fromkeys(area.caveat for _, area in areas if area.caveat):
         console.print(caveat, soft_wrap=True)
     verdicts.print()
+
+
+def _trade(compiled: Compiled, found: DesignEstimate, area: AreaEstimate) -> Mapping[str, float]:
+    """The LUTs of a design with a fabric for each of its regions, where some share one; and its cycles where
+    its regions ran one after another, where some run side by side."""
+    trade: dict[str, float] = {}
+    if compiled.fabrics:
+        trade["luts"] = area_of(replace(compiled, fabrics=()), area.family).use.luts
+    if compiled.design.is_parallel:
+        trade["cycles"] = sum(region.cycles for region in found.regions) + len(found.regions) - 1
+    return trade
+
+
+def _trade_words(trade: Mapping[str, float], found: DesignEstimate, area: AreaEstimate) -> Iterator[str]:
+    if "luts" in trade:
+        apart = trade["luts"]
+        yield f"shared fabrics save about {apart - area.use.luts:,.0f} of {apart:,.0f} LUTs"
+    if "cycles" in trade:
+        in_turn = trade["cycles"]
+        yield f"regions side by side save about {in_turn - found.cycles:,.0f} of {in_turn:,.0f} cycles"
 
 
 def _area(device: Device, area: AreaEstimate) -> dict[str, object]:

@@ -29,6 +29,7 @@ __all__ = [
     "ARCH",
     "AREA",
     "BUILD_DATA",
+    "TYPES",
     "CompileOptions",
     "compile_options",
     "complete_programs",
@@ -57,6 +58,12 @@ ARCH = click.option(
     "--arch",
     metavar="NAME|FILE",
     help=f"Latencies: a profile ({', '.join(Arch.profiles())}; HLS has vitis by default), or an arch.json.",
+)
+
+TYPES = click.option(
+    "--types",
+    metavar="T=TYPE,..",
+    help="Types of single tensors, such as W=i8,X=i8: another program, whose other tensors have --value.",
 )
 
 AREA = click.option(
@@ -100,11 +107,7 @@ _BESIDE = (
         help="Value type: i8, i16, i32, fixed<W,F>, f8e4m3, f8e5m2, bf16 or f32; "
         "auto: the program's own, or what it needs.",
     ),
-    click.option(
-        "--types",
-        metavar="T=TYPE,..",
-        help="Types of single tensors, such as W=i8,X=i8: another program, whose other tensors have --value.",
-    ),
+    TYPES,
     click.option(
         "--sparsify",
         type=click.FloatRange(0, 1),

@@ -38,7 +38,7 @@ from samhw.app.cli.printed import (
     print_table,
 )
 from samhw.app.cli.progress import building, follow, phase, warn_before
-from samhw.app.cli.schedules import note_brackets, print_choice
+from samhw.app.cli.schedules import note_better, print_choice
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.region_report import RegionReport
 from samhw.app.report.run_report import BesideCpu, RunReport, run_report
@@ -206,7 +206,7 @@ def run(
     check_places(compiled, backend, placed)
     if json_target != "-":
         print_choice(compiled)
-        note_brackets(job, compiled)
+        note_better(job, compiled)
     recorded = recording(trace, window)
     if report and not recorded and is_short(workload):
         recorded = {"trace": True}

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from samhw.app.checking.advice import zeros_note
 from samhw.app.cli.numbers import split_words
 from samhw.choices.choice import AUTO, Choice
 from samhw.choices.schedule import CHOICES, Schedule, with_words
@@ -23,7 +24,7 @@ __all__ = [
     "compared",
     "comparing_options",
     "growing_options",
-    "note_brackets",
+    "note_better",
     "print_choice",
     "read_choices",
     "room_for",
@@ -155,7 +156,15 @@ def print_choice(compiled: Compiled) -> None:
         click.echo(f"  chosen     {line}")
 
 
-def note_brackets(job: Job, compiled: Compiled) -> None:
+def note_better(job: Job, compiled: Compiled) -> None:
+    """Lines on stderr where other brackets, or other formats of inputs of many zeros, are expected to take
+    fewer cycles."""
+    _note_brackets(job, compiled)
+    if job.data is not None and (note := zeros_note(job, compiled, as_option=True)):
+        click.echo(f"samhw: note: {note}.", err=True)
+
+
+def _note_brackets(job: Job, compiled: Compiled) -> None:
     """A line on stderr where other brackets would take far less work and are expected to take fewer cycles,
     unless some were given or chosen."""
     schedule, program = job.schedule, job.program

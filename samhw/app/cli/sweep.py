@@ -41,6 +41,12 @@ _NAMES = {one.name: one for one in CHOICES}
 )
 @click.option("--value", metavar="TYPE,..", help="Value types; by default auto.")
 @click.option(
+    "--types",
+    multiple=True,
+    metavar="T=TYPE,..",
+    help="Types of single tensors, as for run, or none; once for each.",
+)
+@click.option(
     "--schedule", multiple=True, metavar="FILE", help="Schedules; the following options override them."
 )
 @comparing_options
@@ -139,7 +145,7 @@ def _drawing(
 
     def drawn(rows: Sequence[Row]) -> None:
         if plot is not None:
-            from samhw.app.report.sweep_plot import plot_sweep
+            from samhw.app.report.sweep_view import plot_sweep
 
             write_plot(plot, lambda: plot_sweep(rows, axes, against))
         if report is not None:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from samhw.app.checking import Verdict
 from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
-from samhw.app.cli.options import AREA, complete_programs, data_option, load_schedule, say_notes
+from samhw.app.cli.options import AREA, TYPES, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, command_line, print_json, print_table
 from samhw.app.cli.progress import Line, line
@@ -29,7 +29,7 @@ from samhw.app.sweep.tuning import (
     written_one,
 )
 from samhw.app.workload import bind_program, job_of
-from samhw.compiler import AUTO, asked_type
+from samhw.compiler import AUTO, asked_type, asked_types, types_text
 from samhw.compiler.search.explore import Explored, explore
 from samhw.cost import parse_budget
 from samhw.errors import InputError, RunError
@@ -46,6 +46,7 @@ SEARCH = 0.5
 @click.argument("program", shell_complete=complete_programs)
 @data_option("As for run.")
 @click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
+@TYPES
 @click.option("--schedule", "file", metavar="FILE", help="A schedule whose fields stay as they are.")
 @click.option("--budget", type=float, default=60.0, show_default=True, help="Seconds that it may take.")
 @click.option(
@@ -76,6 +77,7 @@ def tune(
     program: str,
     data: Sequence[str],
     value: str,
+    types: str | None,
     file: str | None,
     budget: float,
     objective: Objective,
@@ -102,7 +104,7 @@ def tune(
     most = None if area is None else parse_budget(area)
     end = monotonic() + budget
     asked = asked_type(value)
-    workload = bind_program(program, data, value=asked)
+    workload = bind_program(program, data, value=asked, types=asked_types(types))
     say_notes(workload)
     given = replace(load_schedule(file), fuse=AUTO)
     placed = memory_of(memory, None)
@@ -120,11 +122,13 @@ def tune(
             energy=energy_for(objective, job),
         )
         listed = {
-            one: Configuration(program, "+".join(data), asked, one.schedule, memory=memory or "chip")
+            one: Configuration(
+                program, "+".join(data), asked, one.schedule, memory=memory or "chip", types=types or ""
+            )
             for one in shortlist(found, written_one(found), confirm)
         }
         trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)
-    tuned = Tuned(workload.name, tuple(trials), len(found), objective)
+    tuned = Tuned(workload.name, tuple(trials), len(found), objective, types_text(workload.types))
     write_text(Path(output), tuned.dumps(command_line()))
     if json_target:
         print_json(json_target, tuned.to_json())
@@ -142,7 +146,7 @@ def tune(
 
 def _say(tuned: Tuned, program: str, output: str) -> None:
     """The trials, and what was written."""
-    print_table(Console(), tuned_grid(tuned), title=f"{program} on {tuned.data}: cycles and LUTs")
+    print_table(Console(), tuned_grid(tuned), title=f"{program} on {tuned.on}: cycles and LUTs")
     best, written = tuned.best, tuned.written
     energy = (
         f", {best.energy / 1e3:,.1f} nJ instead of {written.energy / 1e3:,.1f}" if tuned.by_energy else ""

@@ -8,8 +8,7 @@ from typing import Any
 
 from samhw.app.checking import Difference
 from samhw.app.report.time import microseconds, say_clock
-from samhw.html import html_section, html_table
-from samhw.words import in_columns
+from samhw.words import html_section, html_table, in_columns
 
 __all__ = ["Accuracy", "AccuracyRow"]
 

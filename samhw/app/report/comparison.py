@@ -11,7 +11,8 @@ from samhw.app.checking import Outcome, Verdict
 from samhw.app.checking.measure import Measure
 from samhw.app.report.time import gigabytes_per_second, say_clock, say_time, time_report
 from samhw.choices.schedule import Schedule
-from samhw.html import html_section, html_table, html_text
+from samhw.compiler import asked_types
+from samhw.words import html_section, html_table, html_text
 
 __all__ = ["Compared", "Comparison"]
 
@@ -42,13 +43,16 @@ class Comparison:
     """What lies off chip, in words; empty if nothing does."""
     energy: bool = False
     """Whether `grid` has estimates of energy."""
+    types: str = ""
+    """The types of single tensors, as --types has them."""
 
     @property
     def title(self) -> str:
         """What is compared, in a line."""
         memory = f", {self.memory}" if self.memory else ""
         clock = f", at {say_clock(self.period)}" if self.period is not None else ""
-        return f"{self.program} on {self.data}, {self.value}{memory}{clock}"
+        kinds = ", ".join(filter(None, (self.value, self.types.replace(",", ", "))))
+        return f"{self.program} on {self.data}, {kinds}{memory}{clock}"
 
     @property
     def good(self) -> bool:
@@ -82,6 +86,11 @@ class Comparison:
             "program": self.program,
             "data": self.data,
             "value": self.value,
+            **(
+                {"types": {name: kind.name for name, kind in asked_types(self.types).items()}}
+                if self.types
+                else {}
+            ),
             "outcomes": [{**outcome.to_json(), **self._time_of(outcome)} for outcome in self.outcomes],
         }
 
@@ -90,11 +99,12 @@ class Comparison:
         figures = [one.name for one in fields(Measure)]
         output = StringIO()
         table = csv.writer(output, lineterminator="\n")
-        table.writerow(["program", "data", "value", "schedule", *figures, "refused"])
+        table.writerow(["program", "data", "value", "types", "schedule", *figures, "refused"])
         for outcome in self.outcomes:
             measure = outcome.measure
             held = [getattr(measure, name) if measure else "" for name in figures]
-            table.writerow([self.program, self.data, self.value, outcome.schedule, *held, outcome.refusal])
+            about = [self.program, self.data, self.value, self.types]
+            table.writerow([*about, outcome.schedule, *held, outcome.refusal])
         return output.getvalue()
 
     def _time_of(self, outcome: Outcome) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from samhw.app.checking import Check, weakest
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.energy import Energy
 from samhw.app.checking.model_and_rtl import agree
-from samhw.app.report.limits import Limit, limit, limits
 from samhw.app.report.region_report import RegionReport, region_report
+from samhw.app.report.run_statistics import Limit, limit, limits
 from samhw.app.report.time import say_clock, say_time, seconds, time_report
 from samhw.app.workload import SYNTHETIC, Workload
 from samhw.choices.choice import AUTO

@@ -13,7 +13,7 @@ def tune_results(program: str, tuned: Tuned) -> Results:
     best, written = tuned.best, tuned.written
     return Results(
         title=program,
-        about=f"on {tuned.data}, a schedule by search",
+        about=f"on {tuned.on}, a schedule by search",
         verdict="",
         good=True,
         stats=(

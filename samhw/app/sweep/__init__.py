@@ -4,12 +4,9 @@ A `Configuration` is one run. `product` makes them from axes, `read_description`
 measures those that its journal does not have yet, and writes a table of all.
 """
 
-from samhw.app.sweep.configuration import Configuration
-from samhw.app.sweep.description import product, read_description
-from samhw.app.sweep.journal import Journal
-from samhw.app.sweep.run_sweep import State, journal_of, measure_all, row_of, sweep
-from samhw.app.sweep.shards import MergedShards, Shard, merge
-from samhw.app.sweep.sweep_table import Row, write_table
+from samhw.app.sweep.configuration import Configuration, product, read_description
+from samhw.app.sweep.journal import Journal, MergedShards, Shard, merge
+from samhw.app.sweep.run_sweep import Row, State, journal_of, measure_all, row_of, sweep, write_table
 
 __all__ = [
     "Configuration",

@@ -8,7 +8,7 @@ from samhw.app.checking.check_run import Verdict
 from samhw.app.checking.measure import Measure, measure
 from samhw.app.sweep.configuration import Configuration
 from samhw.app.workload import Workload, bind_program
-from samhw.compiler import AUTO
+from samhw.compiler import AUTO, asked_types
 from samhw.errors import InputError, RunError
 from samhw.graph.numerics import ValueType
 
@@ -38,7 +38,9 @@ _KINDS: dict[str, object] = {
 def outcome(configuration: Configuration) -> Outcome:
     """Measures a configuration. Raises nothing that comes from it."""
     try:
-        workload = _workload(configuration.program, configuration.specs(), configuration.value)
+        workload = _workload(
+            configuration.program, configuration.specs(), configuration.value, configuration.types
+        )
         value = workload.value(configuration.value)
         found = measure(
             workload,
@@ -82,6 +84,6 @@ def crashed(reason: str) -> Outcome:
 
 
 @lru_cache(maxsize=1)
-def _workload(program: str, data: tuple[str, ...], value: ValueType | None) -> Workload:
+def _workload(program: str, data: tuple[str, ...], value: ValueType | None, types: str) -> Workload:
     """Kept, since neighbours in a sweep mostly differ in other fields."""
-    return bind_program(program, data, value=value)
+    return bind_program(program, data, value=value, types=asked_types(types))

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar, get_args
 from samhw.app.checking import Verdict
 from samhw.app.checking.energy import expected_energy
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, asked_types
 from samhw.compiler.search import Job
 from samhw.compiler.search.explore import Explored
 
@@ -115,12 +115,19 @@ class Tuned:
         trials: that were simulated; the first one is the program as it is written.
         looked: how many designs were estimated.
         objective: what was to become small.
+        types: of single tensors, as --types has them.
     """
 
     data: str
     trials: tuple[Trial, ...]
     looked: int
     objective: Objective
+    types: str = ""
+
+    @property
+    def on(self) -> str:
+        """The data and the types, in words."""
+        return f"{self.data}, {self.types.replace(',', ', ')}" if self.types else self.data
 
     @property
     def written(self) -> Trial:
@@ -174,7 +181,7 @@ class Tuned:
         best, written = self.best, self.written
         lines = [
             f"Found by: {command}",
-            f"On {self.data}: {best.cycles:,} cycles with about {self.cost_in_words(best)} of an ECP5. As",
+            f"On {self.on}: {best.cycles:,} cycles with about {self.cost_in_words(best)} of an ECP5. As",
             f"it is written the program takes {written.cycles:,} cycles with {self.cost_in_words(written)}.",
             f"Cost: {self.objective}. {self.looked:,} designs were estimated by exact statistics of these",
             f"data, and {len(self.trials)} simulated.",
@@ -186,8 +193,10 @@ class Tuned:
     def to_json(self) -> dict[str, Any]:
         """What `samhw tune --json` writes."""
         front = self.front
+        types = {name: kind.name for name, kind in asked_types(self.types).items()}
         return {
             "data": self.data,
+            **({"types": types} if types else {}),
             "objective": self.objective,
             "looked": self.looked,
             "best": self.best.to_json(),
@@ -201,10 +210,12 @@ def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[
 
     Args:
         found: the best first.
-        count: of the best, and of the front.
+        count: of the best, and of the front, from its one end to the other.
     """
     front = pareto_front(found, lambda one: (one.cycles, one.energy or one.luts))
-    return list({id(one): one for one in (written, *found[:count], *front[:count])}.values())
+    if len(front) > count:
+        front = [front[place * (len(front) - 1) // max(count - 1, 1)] for place in range(count)]
+    return list({id(one): one for one in (written, *found[:count], *front)}.values())
 
 
 def written_one(found: Sequence[Explored]) -> Explored:

@@ -1,7 +1,6 @@
 """Modules of PyTorch in, results out (docs/pytorch.md)."""
 
-from samhw.app.torch.module_design import ModuleDesign, compile
-from samhw.app.torch.module_result import ModuleCheck, ModuleResult
+from samhw.app.torch.module_design import ModuleCheck, ModuleDesign, ModuleResult, compile
 from samhw.importers.torch import Explanation, annotate, explain, mapping
 
 __all__ = [

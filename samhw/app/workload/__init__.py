@@ -1,9 +1,8 @@
 """Programs bound to data, and compiled with room for it."""
 
 from samhw.app.workload.bind import make_workload
-from samhw.app.workload.bind_named import bind_program
+from samhw.app.workload.bind_named import bind_program, make_model_workload
 from samhw.app.workload.effort import Effort, predict_effort
-from samhw.app.workload.model_data import make_model_workload
 from samhw.app.workload.saved import SavedDesign, fingerprint
 from samhw.app.workload.workload import DEFAULT, JUDGES, SYNTHETIC, Workload
 from samhw.app.workload.workload_job import compile_workload, job_of

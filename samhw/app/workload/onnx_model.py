@@ -68,7 +68,9 @@ def make_onnx_workload(
     judges = {by: partial(asked, by) for by in JUDGES}
     notes = (*found.notes, *imported.notes)
     own = judges[JUDGES[0]]
-    return Workload(found.name, program, tensors, own, imported.scopes, notes, judges=judges)
+    return Workload(
+        found.name, program, tensors, own, imported.scopes, notes, judges=judges, constants=imported.constants
+    )
 
 
 # Data

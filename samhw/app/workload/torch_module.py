@@ -1,7 +1,7 @@
 """A module of PyTorch on its example arguments, and the comparison with the module itself."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -23,12 +23,54 @@ from samhw.errors import InputError, RunError
 from samhw.importers.torch import ImportedModule, import_module
 from samhw.importers.torch.export import without_fast_path
 from samhw.importers.torch.state import restored
-from samhw.importers.torch.ties import FirstOfEquals
 from samhw.lang import Example
 from samhw.lang.reference import Bounded
 from samhw.tensors import Tensor
 
-__all__ = ["check_program", "difference", "leaves", "make_module_workload", "outputs_of"]
+__all__ = [
+    "FirstOfEquals",
+    "check_program",
+    "difference",
+    "leaves",
+    "make_module_workload",
+    "outputs_of",
+]
+
+
+def _sort(x: torch.Tensor, dim: int = -1, descending: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+    values, places = torch.sort(x, dim=dim, descending=descending, stable=True)
+    return values, places
+
+
+def _topk(x: torch.Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    values, places = _sort(x, dim, largest)
+    return values.narrow(dim, 0, k), places.narrow(dim, 0, k)
+
+
+def _kthvalue(x: torch.Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    found = [each.narrow(dim, k - 1, 1) for each in _sort(x, dim)]
+    return tuple(found if keepdim else (each.squeeze(dim) for each in found))
+
+
+def _median(x: torch.Tensor, dim: int, keepdim: bool = False) -> Any:
+    return _kthvalue(x, (x.shape[dim] + 1) // 2, dim, keepdim)
+
+
+_aten = torch.ops.aten
+_FIRST: Mapping[Any, Callable[..., Any]] = {
+    _aten.sort.default: _sort,
+    _aten.topk.default: _topk,
+    _aten.kthvalue.default: _kthvalue,
+    _aten.median.dim: _median,
+}
+
+
+class FirstOfEquals(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Has PyTorch take the first of equal elements, wherever it puts elements in order."""
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        is_plain = op in _FIRST and args[0].dim() > 0 and not args[0].isnan().any()
+        return (_FIRST[op] if is_plain else op)(*args, **(kwargs or {}))
 
 
 def make_module_workload(spec: str, example: Example, given: object) -> Workload:
@@ -56,7 +98,7 @@ def make_module_workload(spec: str, example: Example, given: object) -> Workload
         with example.script.around():
             return check_program(module, imported, arguments, tensors)
 
-    return Workload("example", program, tensors, oracle, imported.scopes)
+    return Workload("example", program, tensors, oracle, imported.scopes, constants=imported.constants)
 
 
 def _said(given: object) -> str:

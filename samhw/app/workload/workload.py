@@ -3,12 +3,11 @@
 import os
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
 from pathlib import Path
 
 import numpy as np
 
-from samhw.app.workload.room import banks_of, greatest_entries, stored_entries
+from samhw.app.workload.effort import banks_of, greatest_entries, stored_entries
 from samhw.choices.formats import with_formats
 from samhw.choices.schedule import Schedule
 from samhw.compiler import choose_value
@@ -28,7 +27,7 @@ from samhw.lang import (
 )
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
 from samhw.lang.typed import typed, with_types
-from samhw.tensors import Format, Tensor, stand_in
+from samhw.tensors import Tensor, Zeros, stand_in, zeros_of
 from samhw.words import did_you_mean
 
 __all__ = [
@@ -120,6 +119,8 @@ class Workload:
     """By dimension, the extent that a build must take at least, where that is more than the data's."""
     judges: Mapping[str, Callable[[], float | None]] = field(default_factory=dict)
     """Who else may be the oracle, by the name that --check takes."""
+    constants: frozenset[str] | None = None
+    """The inputs whose data are the same in every run, where that is known."""
 
     def judged_by(self, judge: str) -> "Workload":
         """The same, compared with what another judge gives. Raises InputError for one that it has not."""
@@ -164,6 +165,11 @@ class Workload:
         programs."""
         return replace(self, program=with_types(self.program, types)) if types else self
 
+    @property
+    def types(self) -> dict[str, ValueType]:
+        """The types that tensors of the program have of their own."""
+        return {name: decl.value for name, decl in self.program.tensors.items() if decl.value is not None}
+
     def in_types(self, value: ValueType) -> "Workload":
         """The same with the program's types written out, where it has several; `value` is the type of what
         has none of its own."""
@@ -171,23 +177,32 @@ class Workload:
         return self if program is self.program else replace(self, program=program)
 
     def sparsified(self, share: float) -> "Workload":
-        """The same with each dense input of several modes stored by its nonzeros, rows of them, that has at
-        least this share of zeros. What is reshaped stays dense."""
-        reshaped = {s.rhs.operand.tensor for s in self.program.statements if isinstance(s.rhs, Reshape)}
-        formats: dict[str, Format] = {}
-        for decl in self.program.operands:
-            tensor = self.tensors[decl.name]
-            if decl.rank < 2 or not decl.format.is_all_dense or decl.format.block is not None:
-                continue
-            zeros = 1 - np.count_nonzero(tensor.vals) / max(1, prod(tensor.shape))
-            if zeros >= share and decl.name not in reshaped | self.program.index_tensors:
-                inner = [True] * (decl.rank - 1)
-                formats[decl.name] = Format.sparse_in([False, *inner], decl.format.mode_order)
+        """The same with each of `zeros` stored by its nonzeros, rows of them, that has at least this share of
+        zeros."""
+        declared = self.program.tensors
+        formats = {name: declared[name].format.rows for name in self.zeros(share)}
         tensors = dict(self.tensors)
         for name, fmt in formats.items():
             coords, vals = tensors[name].to_coo(drop_zeros=True)
             tensors[name] = Tensor.from_coo(coords, vals, tensors[name].shape, fmt)
         return replace(self, program=with_formats(self.program, formats), tensors=tensors)
+
+    def zeros(self, least: float) -> dict[str, Zeros]:
+        """The zeros of inputs of several modes that are stored dense, where these are at least this share;
+        of an imported program, of constants alone. What is reshaped stays dense."""
+        program = self.program
+        fixed = {s.rhs.operand.tensor for s in program.statements if isinstance(s.rhs, Reshape)}
+        found = {}
+        for decl in program.operands:
+            is_dense = decl.format.is_all_dense and decl.format.block is None
+            if decl.rank < 2 or not is_dense or decl.name in fixed | program.index_tensors:
+                continue
+            if self.constants is not None and decl.name not in self.constants:
+                continue
+            zeros = zeros_of(self.tensors[decl.name], least)
+            if zeros.share >= least:
+                found[decl.name] = zeros
+        return found
 
     def statistics(
         self, kind: Kind = "exact", schedule: Schedule | None = None, *, is_open: bool = False

@@ -1,6 +1,6 @@
 """How long an order is looked for."""
 
-from samhw.choices.tables import Numbers
+from samhw.choices.choice import Numbers
 
 __all__ = ["CHOICE"]
 

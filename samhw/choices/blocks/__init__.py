@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from samhw.choices.tables import CountsByName
+from samhw.choices.choice import CountsByName
 from samhw.errors import InputError
 from samhw.lang import Program, check_program
 

@@ -1,14 +1,14 @@
 """The blocks that a search tries."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from samhw.choices.choice import counts_text
 from samhw.choices.schedule import Schedule
-from samhw.choices.tables import counts_text
-from samhw.compiler.search.tried import AutoChoice, Search, Stage, Start, size_words
+from samhw.compiler.search.tried import LARGER, AutoChoice, Search, Stage, Start, size_words
 from samhw.lang import Program
 
-__all__ = ["STAGES", "larger_blocks", "neighbours", "smaller_blocks"]
+__all__ = ["STAGES", "larger_blocks", "neighbours", "smaller_blocks", "unasked"]
 
 MOST = 16
 """Coordinates of a block along an index that are tried."""
@@ -21,7 +21,9 @@ def larger_blocks(program: Program, schedule: Schedule, given: Schedule) -> Iter
         program: with the extents of its data.
         given: the schedule that was asked for, whose blocks stay.
     """
-    extents = replace(schedule, blocks={}).apply(program).dimensions.extents
+    # Whatever its regions, of which PyTorch's modules are not known here.
+    unfused = replace(schedule, blocks={}, fuse="partial", order={})
+    extents = unfused.apply(program).dimensions.extents
     twice = {
         index: size
         for index, extent in extents.items()
@@ -46,11 +48,40 @@ def _with(schedule: Schedule, blocks: Mapping[str, int]) -> Schedule:
     return replace(schedule, blocks={index: sizes[index] for index in sorted(sizes) if sizes[index] > 1})
 
 
+def _patterned(search: Search, best: AutoChoice) -> Iterator[Schedule]:
+    """The schedule with blocks where the nonzeros of an input lie in such."""
+    dimensions = search.program.dimensions
+    for name, zeros in search.job.zeros.items():
+        if zeros.block is not None:
+            sizes = dict(zip(dimensions.of_tensor(name), zeros.block, strict=True))
+            if not sizes.keys() & search.given.blocks.keys():
+                yield _with(best.schedule, sizes)
+
+
+def unasked(search: Search, best: AutoChoice) -> list[str]:
+    """What is said of such blocks, if they are expected to help and were not to be tried."""
+    if "blocks" in search.job.room.grows:
+        return []
+    found = _found(search, best, search.aside)
+    if found is best:
+        return []
+    blocks = counts_text(found.schedule.blocks)
+    return [f"no blocks, in which nonzeros lie: --blocks {blocks} expects {size_words(best, found)}"]
+
+
+def _found(search: Search, best: AutoChoice, tried: Callable[[Schedule], AutoChoice | None]) -> AutoChoice:
+    """With such blocks, if these take fewer cycles."""
+    ways = [way for way in map(tried, _patterned(search, best)) if way is not None and search.has_room(way)]
+    found = min(ways, key=lambda way: way.cycles, default=best)
+    return found if found.cycles < LARGER * best.cycles else best
+
+
 def _blocked(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice:
     """With blocks as long as larger ones are worth it and there is room for them."""
     if "blocks" not in search.job.room.grows:
         return best
-    found = search.grown(best, lambda way: larger_blocks(search.program, way.schedule, search.given))
+    found = _found(search, best, search.tried)
+    found = search.grown(found, lambda way: larger_blocks(search.program, way.schedule, search.given))
     if found is not best:
         notes.append(f"blocks: {counts_text(found.schedule.blocks)}, {size_words(best, found)}")
     return found

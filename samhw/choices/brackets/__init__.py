@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samhw.choices.tables import Texts
+from samhw.choices.choice import Texts
 from samhw.lang import Program
 from samhw.lang.brackets import apply_brackets
 

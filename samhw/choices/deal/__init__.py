@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samhw.choices.choice import check_one_of
-from samhw.choices.tables import Texts
+from samhw.choices.choice import Texts, check_one_of
 
 __all__ = ["CHOICE", "RANGES", "TURNS"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from samhw.choices.choice import counts_text
 from samhw.choices.deal import RANGES
 from samhw.choices.schedule import Schedule
-from samhw.choices.tables import counts_text
 from samhw.compiler import Compiled
 from samhw.compiler.search.tried import AutoChoice, Search, Stage, Start, size_words
 

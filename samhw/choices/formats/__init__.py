@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from samhw.choices.choice import check_table
-from samhw.choices.tables import Texts
+from samhw.choices.choice import Texts, check_table
 from samhw.errors import InputError
 from samhw.lang import Program, check_program
 from samhw.tensors import Format

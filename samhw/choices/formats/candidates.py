@@ -13,15 +13,15 @@ from dataclasses import replace
 from itertools import islice
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.modules import in_modules
-from samhw.compiler.search.spaces import free_spaces
+from samhw.compiler.search.job import Job
+from samhw.compiler.search.spaces import free_spaces, in_modules
 from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
 from samhw.compiler.search.work import work_of
 from samhw.errors import InputError
 from samhw.lang import Program, Statement
 from samhw.tensors import Format
 
-__all__ = ["STAGES", "neighbours", "turned_schedules"]
+__all__ = ["STAGES", "neighbours", "sparse_formats", "turned_schedules"]
 
 ORDERS = 3
 """How many orders of a region are proposed."""
@@ -40,12 +40,16 @@ def turned_schedules(program: Program, schedule: Schedule) -> Iterator[Schedule]
     turned: dict[str, Format] = {}
     for statement in applied.statements:
         turned |= _turned(applied, statement, set(schedule.formats))
-    if not turned:
-        return
-    chosen = replace(schedule, formats={**schedule.formats, **{n: str(f) for n, f in turned.items()}})
+    if turned:
+        yield from _stored(program, schedule, turned)
+
+
+def _stored(program: Program, schedule: Schedule, formats: Mapping[str, Format]) -> Iterator[Schedule]:
+    """The schedule with other formats of some inputs, and orders of the regions that follow from them."""
+    chosen = replace(schedule, formats={**schedule.formats, **{n: str(f) for n, f in formats.items()}})
     try:
         applied = chosen.apply(program).bind({})
-        orders = list(islice(_orders(applied, set(turned)), ORDERS))
+        orders = list(islice(_orders(applied, set(formats)), ORDERS))
     except InputError:
         return
     if not orders:
@@ -108,6 +112,60 @@ def _turned_round(search: Search, best: AutoChoice) -> AutoChoice:
     return best
 
 
+def sparse_formats(job: Job, schedule: Schedule, given: Schedule) -> dict[str, Format]:
+    """The formats, rows of nonzeros, of inputs that are stored dense, and have many zeros.
+
+    Args:
+        given: the schedule that was asked for, whose formats stay.
+    """
+    declared = job.program.tensors
+    found = {}
+    for name in job.zeros:
+        if name in given.formats or name in schedule.split:
+            continue
+        now = schedule.formats.get(name)
+        fmt = declared[name].format if now is None else Format.parse(now, declared[name].rank)
+        if fmt.is_all_dense and fmt.block is None:
+            found[name] = fmt.rows
+    return found
+
+
+def _by_nonzeros(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice:
+    """The same with inputs of many zeros stored by their nonzeros: all of them, then each the other way
+    round or dense again, whichever takes the fewest cycles."""
+    formats = sparse_formats(search.job, best.schedule, search.given)
+    if not formats:
+        return best
+    program, start = search.program, best.schedule
+    found = best
+    for fuse in dict.fromkeys((start.fuse, "full", "partial")):
+        found = _fewest(search, found, _stored_as(program, replace(start, fuse=fuse), formats))
+    for name, fmt in formats.items():
+        for other in (fmt, Format(fmt.levels, fmt.mode_order[::-1])):
+            found = _fewest(search, found, _stored_as(program, found.schedule, {name: other}))
+        if name in found.schedule.formats and name not in start.formats:
+            dense = {n: f for n, f in found.schedule.formats.items() if n != name}
+            found = _fewest(search, found, iter([replace(found.schedule, formats=dense)]))
+    zeros = search.job.zeros
+    shares = ", ".join(f"{100 * zeros[n].share:.0f} %" for n in formats if n in found.schedule.formats)
+    return _stage(found, best, notes, f"of which {shares} are zeros")
+
+
+def _fewest(search: Search, best: AutoChoice, schedules: Iterator[Schedule]) -> AutoChoice:
+    """The best one, or the first of some schedules that can be, if that takes fewer cycles."""
+    for schedule in schedules:
+        found = search.tried(schedule)
+        if found is not None:
+            return found if found.cycles < CLEARLY * best.cycles else best
+    return best
+
+
+def _stored_as(program: Program, schedule: Schedule, formats: Mapping[str, Format]) -> Iterator[Schedule]:
+    """The schedule with these formats, in the orders that it has, or else in others."""
+    yield replace(schedule, formats={**schedule.formats, **{n: str(f) for n, f in formats.items()}})
+    yield from _stored(program, schedule, formats)
+
+
 def _nearly_full(search: Search, best: AutoChoice) -> AutoChoice:
     """The same with dense levels for intermediates that are nearly full."""
     schedule = in_modules(best.schedule, search.program, search.job.scopes)
@@ -138,13 +196,19 @@ STAGES: Mapping[str, Stage] = {
     "turned": lambda search, best, notes: _stage(
         _turned_round(search, best), best, notes, "so that what computes their operands streams"
     ),
+    "zeros": _by_nonzeros,
     "full": lambda search, best, notes: _stage(_nearly_full(search, best), best, notes, "nearly full"),
 }
 
 
 def neighbours(at: Start) -> Iterator[Schedule]:
-    """With inputs stored the other way round."""
-    return turned_schedules(at.job.program, in_modules(at.schedule, at.job.program, at.job.scopes))
+    """With inputs stored the other way round, and with those of many zeros by their nonzeros."""
+    program, schedule = at.job.program, in_modules(at.schedule, at.job.program, at.job.scopes)
+    yield from turned_schedules(program, schedule)
+    sparse = sparse_formats(at.job, schedule, at.job.schedule)
+    for formats in (sparse, *({name: fmt} for name, fmt in sparse.items() if len(sparse) > 1)):
+        if formats:
+            yield from _stored_as(program, schedule, formats)
 
 
 def _line(before: AutoChoice, after: AutoChoice, why: str) -> str:

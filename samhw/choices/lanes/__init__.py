@@ -1,6 +1,6 @@
 """Lanes: copies of what lies inside of an index."""
 
-from samhw.choices.tables import CountsByName
+from samhw.choices.choice import CountsByName
 
 __all__ = ["CHOICE"]
 

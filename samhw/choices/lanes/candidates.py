@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from samhw.choices.choice import counts_text
 from samhw.choices.schedule import Schedule
-from samhw.choices.tables import counts_text
 from samhw.compiler import Compiled
 from samhw.compiler.search.tried import AutoChoice, Search, Stage, Start, size_words
 
@@ -26,8 +26,16 @@ def more_lanes(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice
     """With lanes as long as they are worth it and there is room for them."""
     if "lanes" not in search.job.room.grows:
         return best
-    found = search.grown(best, lambda way: _more(way.schedule, way.compiled))
-    if found is not best:
+    # Where regions side by side leave no room for lanes, these may be worth more.
+    in_turn = search.seen(replace(best.schedule, parallel=search.given.parallel))
+    starts = dict.fromkeys((best.schedule, best.schedule if in_turn is None else in_turn.schedule))
+    grown = (
+        search.grown(start, lambda way: _more(way.schedule, way.compiled))
+        for schedule in starts
+        if (start := search.seen(schedule)) is not None
+    )
+    found = min(grown, key=lambda way: way.cycles, default=best)
+    if found.schedule.lanes != best.schedule.lanes:
         notes.append(f"lanes: {counts_text(found.schedule.lanes)}, {size_words(best, found)}")
     return found
 

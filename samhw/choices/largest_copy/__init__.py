@@ -1,6 +1,6 @@
 """How large a tensor may be that is copied."""
 
-from samhw.choices.tables import Numbers
+from samhw.choices.choice import Numbers
 
 __all__ = ["CHOICE"]
 

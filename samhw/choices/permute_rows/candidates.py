@@ -7,8 +7,8 @@ from itertools import chain
 from samhw.choices.lanes.candidates import more_lanes
 from samhw.choices.schedule import Schedule
 from samhw.choices.split.candidates import even_splits
-from samhw.compiler.search.loads import Load, lane_loads
 from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
+from samhw.compiler.search.work import Load, lane_loads
 
 __all__ = ["STAGES", "even_orders", "neighbours"]
 

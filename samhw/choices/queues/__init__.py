@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from samhw.choices.tables import CountsByName
+from samhw.choices.choice import CountsByName
 from samhw.lang import Program, Region
 
 __all__ = ["CHOICE"]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from samhw.choices.choice import counts_text
 from samhw.choices.schedule import Schedule
-from samhw.choices.tables import counts_text
 from samhw.compiler import Compiled, CompiledRegion, add_queues, estimate_compiled
 from samhw.compiler.search.tried import CLEARLY, AutoChoice, Search, Stage, Start, gain_words
 from samhw.cost.statistics import TensorStatistics

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samhw.choices.tables import Rules
+from samhw.choices.choice import Rules
 from samhw.lang import Program
 from samhw.lang.splits import check_split
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from math import ceil, log2
 
 from samhw.choices.schedule import Schedule
-from samhw.compiler.search.loads import Load, lane_loads
 from samhw.compiler.search.tried import Start
+from samhw.compiler.search.work import Load, lane_loads
 from samhw.lang.splits import MOST_TERMS, Hyb, parse_rule
 
 __all__ = ["even_splits", "neighbours"]

@@ -134,26 +134,28 @@ def with_delays(
     delays: PortDelays,
     tokens: Mapping[Endpoint, float],
     reasons: Mapping[str, str],
+    reads: str = "reads off chip",
 ) -> tuple[Graph, dict[str, str]]:
-    """A graph with room for what waits while reads off chip make other ways longer; and why each channel has
-    the depth that it has.
+    """A graph with room for what waits while reads through ports make other ways longer; and why each channel
+    has the depth that it has.
 
     A channel needs a token for each cycle only if its tokens come one a cycle; those of outer levels do not.
 
     Args:
         tokens: about how many each output gives in a run, all lanes together.
-        reasons: why the channels are as deep as they are without reads off chip.
+        reasons: why the channels are as deep as they are without these reads.
+        reads: what they are called.
     """
-    on_chip, off_chip = _Arrival(graph, arch), _Arrival(graph, arch, delays)
+    plain, delayed = _Arrival(graph, arch), _Arrival(graph, arch, delays)
     rate = _rates(graph, tokens)
     room = {}
     found = dict(reasons)
     for channel in graph.channels:
-        longer = off_chip.earlier(channel) - on_chip.earlier(channel)
+        longer = delayed.earlier(channel) - plain.earlier(channel)
         if longer > 0:
             waiting = ceil(longer * min(1.0, BURST * rate[channel.source]))
             room[channel.name] = channel.depth + waiting
-            own = f"{counted(waiting, 'token')} while reads off chip take {counted(longer, 'cycle')} longer"
+            own = f"{counted(waiting, 'token')} while {reads} take {counted(longer, 'cycle')} longer"
             found[channel.name] = "; ".join(filter(None, (found.get(channel.name), own)))
     return graph.with_depths(room), found
 

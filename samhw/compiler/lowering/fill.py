@@ -26,7 +26,7 @@ from samhw.compiler.einsum import (
     rebuilt,
 )
 from samhw.compiler.fusion_table import Feed, FusionTable
-from samhw.compiler.lowering.advance import advance
+from samhw.compiler.lowering.advance import Goal, RowEnd, advance
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.bundles import Bundles
 from samhw.compiler.lowering.forks import Fork, find_forks, renaming
@@ -34,7 +34,6 @@ from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.ready import closed, ready
 from samhw.compiler.lowering.reducers import reduced
 from samhw.compiler.lowering.row import OpenRow
-from samhw.compiler.lowering.row_end import Goal, RowEnd
 from samhw.compiler.lowering.scans import Scanner, pick_levels
 from samhw.compiler.lowering.space import FULL, RowStream, Space, ValueStream
 from samhw.compiler.lowering.stored_result import StoredResult, formula, write_result, write_values

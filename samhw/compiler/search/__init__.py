@@ -2,8 +2,7 @@
 
 from samhw.compiler.search.brackets import BracketChoice, bracket_choices
 from samhw.compiler.search.job import NO_LIMIT, Job, Room, derived_of
-from samhw.compiler.search.modules import in_modules
-from samhw.compiler.search.spaces import OrderSpace, free_spaces, order_spaces
+from samhw.compiler.search.spaces import OrderSpace, free_spaces, in_modules, order_spaces
 from samhw.compiler.search.tried import AutoChoice
 from samhw.compiler.search.work import Sizes, work_of
 

@@ -19,13 +19,19 @@ from samhw.errors import InputError
 __all__ = ["choose"]
 
 STAGES = (
-    *(("fuse", "levels"), ("brackets", "likely"), ("formats", "turned"), ("formats", "full")),
-    *(("brackets", "unlikely"), ("fuse", "others"), ("order", "other"), ("fuse", "moved")),
+    *(("fuse", "levels"), ("brackets", "likely"), ("formats", "turned"), ("formats", "zeros")),
+    *(
+        ("formats", "full"),
+        ("brackets", "unlikely"),
+        ("fuse", "others"),
+        ("order", "other"),
+        ("fuse", "moved"),
+    ),
 )
 """What is tried one after the other, as choices and their stages: what wins most often comes first."""
 
 LARGER_STAGES = (
-    *(("blocks", "larger"), ("lanes", "more"), ("deal", "ranges")),
+    *(("blocks", "larger"), ("parallel", "more"), ("lanes", "more"), ("deal", "ranges")),
     ("permute_rows", "even"),
 )
 """What makes the best of these larger, as far as there is room."""
@@ -54,10 +60,14 @@ def choose(job: Job, compiled: Callable[[Schedule], Compiled], lowerings: Loweri
     lowerings.most = max(STEPS, TIMES * lowerings.steps)
     for stage in STAGES:
         best = _stage(search, best, notes, *stage)
+    best = _stage(search, best, notes, "share_hardware", "folded")
     best = _within(search, best, notes)
     for stage in LARGER_STAGES:
         best = _stage(search, best, notes, *stage)
     first, best = search.coupled(first), _waiting(search, best, notes)
+    blocks = candidates_of("blocks")
+    assert blocks is not None
+    notes += blocks.unasked(search, best)
     budget = job.room.budget
     if budget is not None and (caveat := best.area_in(budget.family).caveat):
         notes.append(f"area: {caveat}")

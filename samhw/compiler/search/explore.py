@@ -4,7 +4,7 @@ It begins with the program as it is written and with what is chosen automaticall
 schedules that it knows to all that differ from them in one choice.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic
@@ -24,6 +24,11 @@ __all__ = ["Explored", "explore"]
 
 BEAM = 6
 """From how many schedules the search goes on at a time."""
+
+NAMES = tuple(one.name for one in CHOICES)
+
+SPACE = ("share_hardware", "parallel")
+"""The choices between hardware and time, which are tried at each level of fusion."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,13 @@ class _Explorer:
         """All that was looked at."""
         choice = choose(self.job, self.compile, self.lowerings)
         self.take(choice)
-        for fuse in FUSION_LEVELS:
-            self.look(replace(self.job.schedule, fuse=fuse))
+        levels = [replace(self.job.schedule, fuse=fuse) for fuse in FUSION_LEVELS]
+        for schedule in levels:
+            self.look(schedule)
+        for level in levels:
+            for schedule in self.neighbours(level, SPACE) if level in self.compiled else ():
+                if monotonic() < self.end:
+                    self.look(schedule)
         while monotonic() < self.end:
             beam = [schedule for schedule in self.ranked()[:BEAM] if schedule in self.open]
             if not beam:
@@ -166,9 +176,9 @@ class _Explorer:
             self.least = min(self.least, choice.cycles)
             self.progress(len(self.known), self.least)
 
-    def neighbours(self, schedule: Schedule) -> Iterator[Schedule]:
-        """What differs in one choice."""
+    def neighbours(self, schedule: Schedule, choices: Sequence[str] = NAMES) -> Iterator[Schedule]:
+        """What differs in one of some choices."""
         at = Start(self.job, schedule, self.compiled[schedule], self.kept)
-        for one in CHOICES:
-            if (candidates := candidates_of(one.name)) is not None:
+        for name in choices:
+            if (candidates := candidates_of(name)) is not None:
                 yield from candidates.neighbours(at)

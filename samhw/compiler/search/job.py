@@ -9,7 +9,7 @@ from typing import Protocol
 
 from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
-from samhw.compiler.search.modules import in_modules
+from samhw.compiler.search.spaces import in_modules
 from samhw.compiler.search.work import Sizes
 from samhw.compiler.value_choice import choose_value
 from samhw.cost import Budget
@@ -19,7 +19,7 @@ from samhw.graph.numerics import ValueType
 from samhw.lang import Access, Call, Capacity, Program
 from samhw.lang.splits import Busiest, SplitProgram
 from samhw.lang.typed import typed
-from samhw.tensors import Tensor
+from samhw.tensors import Tensor, Zeros
 
 __all__ = ["NO_LIMIT", "Job", "Room", "derived_of"]
 
@@ -37,6 +37,9 @@ class Room:
     budget: Budget | None = None
 
 
+HALF = 0.5
+"""The share of zeros from which on an input may be stored by its nonzeros."""
+
 NO_LIMIT = Room()
 """Any size, and nothing enlarged but as it is given."""
 
@@ -49,6 +52,9 @@ class Data(Protocol):
 
     def statistics(self, *, schedule: Schedule | None = None, is_open: bool = False) -> TensorStatistics:
         """What is known of it, as a schedule stores it; `is_open` as for `Job`."""
+
+    def zeros(self, least: float) -> Mapping[str, Zeros]:
+        """The zeros of what could be stored by its nonzeros, where these are at least this share."""
 
     def busiest(self, split: SplitProgram, schedule: Schedule) -> Busiest:
         """What the busiest lane of each part has to do, if a schedule splits it so."""
@@ -115,6 +121,11 @@ class Job:
     @cached_property
     def _counted(self) -> dict[object, TensorStatistics]:
         return {}
+
+    @cached_property
+    def zeros(self) -> Mapping[str, Zeros]:
+        """Those of inputs that are stored dense, at least half of which they are."""
+        return {} if self.data is None else self.data.zeros(HALF)
 
     @property
     def _expected(self) -> dict[str, int]:

@@ -14,6 +14,7 @@ from samhw.compiler.search.job import Job
 from samhw.cost import BASE, AreaEstimate, Budget
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
+from samhw.graph.sequence import total_of
 from samhw.rooms import role
 
 __all__ = [
@@ -78,7 +79,8 @@ def expected_cycles(
     """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
     there is room for. `rows_wait` as for `estimate_compiled`."""
     if statistics is None:
-        return sum(region.expected.cycles for region in compiled.regions)
+        cycles = {number: region.expected.cycles for number, region in enumerate(compiled.regions)}
+        return total_of(compiled.design.sequence, cycles)
     return estimate_compiled(compiled, statistics, rows_wait=rows_wait).cycles
 
 
@@ -186,6 +188,16 @@ class Search:
         """The same, if it has been tried already."""
         found = self._known.get(schedule)
         return found if isinstance(found, AutoChoice) else None
+
+    def aside(self, schedule: Schedule) -> AutoChoice | None:
+        """As `tried`, of what is not asked for: it is said, and never chosen."""
+        if schedule in self._known:
+            return self.seen(schedule)
+        kept = self._least, self._smallest
+        found = self.tried(schedule)
+        del self._known[schedule]
+        self._least, self._smallest = kept
+        return found
 
     def has(self, patience: float) -> bool:
         """Whether one more candidate leaves some patience."""

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph.numerics.float_format import FloatFormat, Parts
-from samhw.graph.numerics.integer_steps import Bits, bit_length, clip, lookup, select
 from samhw.graph.numerics.piecewise import PI, Piecewise, fit, working
+from samhw.graph.numerics.straight_line import Bits, bit_length, clip, lookup, select
 
 __all__ = ["circle_table", "cos", "linear_below", "sin", "window_table"]
 

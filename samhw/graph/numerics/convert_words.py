@@ -3,7 +3,7 @@
 from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_arithmetic import canonical
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.integer_steps import Bits, clip, select, shift_right_sticky
+from samhw.graph.numerics.straight_line import Bits, clip, select, shift_right_sticky
 from samhw.graph.numerics.valuetype import OVERFLOW
 
 __all__ = ["fixed_to_fixed", "fixed_to_float", "float_to_fixed", "float_to_float", "narrowed"]

@@ -5,9 +5,9 @@ from decimal import Decimal
 from functools import cache
 
 from samhw.graph.numerics.float_format import FloatFormat, Parts
-from samhw.graph.numerics.integer_steps import Bits, select, shift_right, smaller
 from samhw.graph.numerics.piecewise import BINADES, Piecewise, constant, fit, locate, working
 from samhw.graph.numerics.reciprocal import reciprocal_table
+from samhw.graph.numerics.straight_line import Bits, select, shift_right, smaller
 
 __all__ = ["LN_2", "LOG2_E", "exp", "exp2", "exp2_table", "sigmoid", "silu", "tanh", "tanh_table"]
 

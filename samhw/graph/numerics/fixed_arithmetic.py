@@ -8,7 +8,7 @@ saturate.
 from dataclasses import dataclass
 from functools import cached_property
 
-from samhw.graph.numerics.integer_steps import Bits, clip, select
+from samhw.graph.numerics.straight_line import Bits, clip, select
 from samhw.graph.numerics.valuetype import OVERFLOW
 
 __all__ = [

@@ -19,10 +19,10 @@ from samhw.graph.numerics.exponential import exp, sigmoid, silu, tanh
 from samhw.graph.numerics.float_arithmetic import nearest_integer
 from samhw.graph.numerics.float_format import BF16, F8E4M3, F8E5M2, F32, FloatFormat
 from samhw.graph.numerics.gaussian import gelu
-from samhw.graph.numerics.integer_steps import Bits, lookup
 from samhw.graph.numerics.logarithm import log
 from samhw.graph.numerics.operations import NARROWINGS, OPERATIONS, definitions_of
 from samhw.graph.numerics.reciprocal import reciprocal, reciprocal_root
+from samhw.graph.numerics.straight_line import Bits, lookup
 from samhw.graph.numerics.valuetype import Definition, ScalarOp, ValueType, Words
 
 __all__ = ["FLOATS", "Float"]

@@ -11,8 +11,7 @@ from math import isqrt
 import numpy as np
 
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.integer_steps import Bits, clip, select, shift_right_sticky
-from samhw.graph.numerics.straight_line import Term
+from samhw.graph.numerics.straight_line import Bits, Term, clip, select, shift_right_sticky
 
 __all__ = [
     "absolute",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from samhw.graph.numerics.integer_steps import Bits, bit_length, clip, select, shift_right_sticky, smaller
+from samhw.graph.numerics.straight_line import Bits, bit_length, clip, select, shift_right_sticky, smaller
 
 __all__ = ["BF16", "F8E4M3", "F8E5M2", "F32", "FloatFormat", "Parts"]
 

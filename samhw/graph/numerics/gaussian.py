@@ -5,8 +5,8 @@ from functools import cache
 
 from samhw.graph.numerics.exponential import LOG2_E, exp2
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.integer_steps import Bits, select, shift_right
 from samhw.graph.numerics.piecewise import BINADES, PI, Piecewise, constant, fit, locate, working
+from samhw.graph.numerics.straight_line import Bits, select, shift_right
 
 __all__ = ["gelu", "tail_table"]
 

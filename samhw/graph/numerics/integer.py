@@ -17,10 +17,10 @@ from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_arithmetic import nearest_integer, square_root
 from samhw.graph.numerics.float_format import F8E4M3, F8E5M2, F32, FloatFormat
 from samhw.graph.numerics.gaussian import gelu
-from samhw.graph.numerics.integer_steps import Bits
 from samhw.graph.numerics.logarithm import log
 from samhw.graph.numerics.operations import OPERATIONS, definitions_of
 from samhw.graph.numerics.reciprocal import reciprocal, reciprocal_root
+from samhw.graph.numerics.straight_line import Bits
 from samhw.graph.numerics.valuetype import Definition, ValueType, Words
 
 __all__ = ["Fixed", "Integer"]

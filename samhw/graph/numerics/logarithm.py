@@ -5,8 +5,8 @@ from functools import cache
 
 from samhw.graph.numerics.exponential import LN_2
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.integer_steps import Bits, select
 from samhw.graph.numerics.piecewise import Piecewise, constant, fit, working
+from samhw.graph.numerics.straight_line import Bits, select
 
 __all__ = ["log", "log_table"]
 

@@ -4,7 +4,7 @@ there, a sparse result stores nothing."""
 from collections.abc import Callable, Sequence
 from types import ModuleType
 
-from samhw.graph.numerics.integer_steps import Bits
+from samhw.graph.numerics.straight_line import Bits
 from samhw.graph.numerics.valuetype import ARITY
 
 __all__ = ["NARROWINGS", "OPERATIONS", "REDUCTIONS", "definitions_of", "vanishes", "vanishes_by_first"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.graph.numerics.float_format import FloatFormat, Parts
-from samhw.graph.numerics.integer_steps import Bits, clip, lookup, select, shift_right
+from samhw.graph.numerics.straight_line import Bits, clip, lookup, select, shift_right
 
 __all__ = ["BINADES", "PI", "Piecewise", "constant", "fit", "locate", "stored_width", "working"]
 

@@ -4,8 +4,8 @@ from decimal import Decimal
 from functools import cache
 
 from samhw.graph.numerics.float_format import FloatFormat
-from samhw.graph.numerics.integer_steps import Bits, select, smaller
 from samhw.graph.numerics.piecewise import Piecewise, fit, working
+from samhw.graph.numerics.straight_line import Bits, select, smaller
 
 __all__ = ["reciprocal", "reciprocal_root", "reciprocal_table", "root_table"]
 

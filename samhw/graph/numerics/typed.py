@@ -12,9 +12,8 @@ from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float import Float
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.graph.numerics.integer import Fixed, Integer
-from samhw.graph.numerics.integer_steps import Bits, select
 from samhw.graph.numerics.operations import OPERATIONS
-from samhw.graph.numerics.straight_line import straight_line
+from samhw.graph.numerics.straight_line import Bits, select, straight_line
 from samhw.graph.numerics.valuetype import OVERFLOW, Definition, ScalarOp, ValueType, Words, apply
 
 __all__ = [

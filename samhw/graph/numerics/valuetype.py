@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.errors import InputError
-from samhw.graph.numerics.integer_steps import Bits
-from samhw.graph.numerics.straight_line import ScalarOp, straight_line
+from samhw.graph.numerics.straight_line import Bits, ScalarOp, straight_line
 
 __all__ = [
     "ARITY",

@@ -2,14 +2,20 @@
 them."""
 
 from samhw.importers.core.axes import AxisConflict
-from samhw.importers.core.boundary import InputSource, PlacedResult, as_results, input_sources, placed_result
+from samhw.importers.core.boundary import (
+    InputSource,
+    PlacedResult,
+    as_results,
+    constants_of,
+    input_sources,
+    placed_result,
+)
 from samhw.importers.core.draft import GREATEST_MASKED, MOST_JOINED, Build, Made, grouped
 from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.finish import Emitted, emit
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.integer_products import contract
-from samhw.importers.core.makers import Makers
-from samhw.importers.core.reductions import Reductions
+from samhw.importers.core.makers import Makers, Reductions
 from samhw.importers.core.regrouping import Views
 from samhw.importers.core.scaled import is_scaled, scaled
 from samhw.importers.core.scan_blocks import Scans
@@ -48,6 +54,7 @@ __all__ = [
     "Views",
     "as_results",
     "check_unmasked",
+    "constants_of",
     "contract",
     "emit",
     "grouped",

@@ -15,7 +15,7 @@ from samhw.importers.core.value import Arguments, Fetch, Value
 from samhw.lang.expr import Access
 from samhw.tensors import LevelType, Tensor
 
-__all__ = ["InputSource", "PlacedResult", "as_results", "input_sources", "placed_result"]
+__all__ = ["InputSource", "PlacedResult", "as_results", "constants_of", "input_sources", "placed_result"]
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,14 @@ class InputSource:
         sizes: the extents of its own modes, once views have split them.
         order: those modes, from the outermost level inwards.
         levels: of those modes, in that order.
+        is_constant: the data are the same in every run.
     """
 
     fetch: Fetch
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     levels: tuple[LevelType, ...]
+    is_constant: bool
 
     def of(self, arguments: Arguments) -> Tensor:
         """The input's tensor for the arguments of a run."""
@@ -107,5 +109,10 @@ def input_sources(build: Build, emitted: Emitted) -> dict[str, InputSource]:
         place = emitted.placed[decl.name]
         order = tuple(own.index(index) for index in place.indices)
         sizes = tuple(build.axes.size([index]) for index in own)
-        found[decl.name] = InputSource(stored.fetch, sizes, order, place.levels)
+        found[decl.name] = InputSource(stored.fetch, sizes, order, place.levels, stored.is_constant)
     return found
+
+
+def constants_of(inputs: Mapping[str, InputSource]) -> frozenset[str]:
+    """The inputs whose data are the same in every run, such as weights."""
+    return frozenset(name for name, made in inputs.items() if made.is_constant)

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.value import Hints
 
-__all__ = ["SlidingWindow", "are_mostly_outside"]
+__all__ = ["SlidingWindow", "are_mostly_outside", "convolved"]
 
 Pads = tuple[int, int]
 
@@ -60,6 +61,15 @@ class SlidingWindow:
         starts = np.arange(self.count) * self.stride - self.padding[0]
         return starts[:, None] + np.arange(self.kernel) * self.dilation
 
+    def with_last(self) -> Self:
+        """With one more that begins within the data, or before it, but does not end there, if there is one:
+        as pools count them with `ceil_mode`."""
+        (before, behind), reach = self.padding, self.dilation * (self.kernel - 1) + 1
+        end = self.count * self.stride
+        if (self.size + before + behind - reach) % self.stride == 0 or end >= self.size + before:
+            return self
+        return replace(self, padding=(before, end + reach - self.size - before))
+
     def picking(self, *, sparse: bool) -> tuple[HostArray, Hints]:
         """Of shape (windows, kernel, size): a one where a window's element lies.
 
@@ -90,3 +100,22 @@ def are_mostly_outside(windows: Sequence[SlidingWindow]) -> bool:
     """Whether so little of windows along several dimensions lies in the data that it takes fewer cycles to
     add up what does, some two for each element, than to pick zeros for the rest, one for each."""
     return math.prod(window.inside for window in windows) < 0.45
+
+
+def convolved(windows: Sequence[SlidingWindow], *, backwards: bool) -> tuple[str, list[int]]:
+    """A convolution as one einsum: its equation for data by groups (n, g, c), weights by groups, and a matrix
+    for each window that is no view; and the extents of the data's windows, a view of its own ones.
+
+    Args:
+        backwards: the windows are those of the result, over which each element spreads.
+    """
+    wide, shape, rows = "", [], []
+    for window, place, inside, number in zip(windows, "pqr", "uvw", "yxz", strict=False):
+        wide += number + inside if window.is_view else place
+        shape += [window.count, window.kernel] if window.is_view else [window.size]
+        if not window.is_view:
+            rows.append(f"{place}{inside}{number}" if backwards else f"{number}{inside}{place}")
+    inside, numbers = "uvw"[: len(windows)], "yxz"[: len(windows)]
+    data, out, channels = (numbers, wide, "co") if backwards else (wide, numbers, "oc")
+    equation = ",".join([f"ngc{data}", f"g{channels}{inside}", *rows]) + f"->ngo{out}"
+    return equation, [window.count for window in windows] if backwards else shape

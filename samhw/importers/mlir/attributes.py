@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samhw.importers.mlir.affine import affine_map, encoding
 from samhw.importers.mlir.operation import Elements, Symbol
 from samhw.importers.mlir.scanner import MlirScanner, SyntaxProblem
-from samhw.importers.mlir.types import Encoding, MlirType, OtherType, TensorType
+from samhw.importers.mlir.types import Encoding, MlirType, OtherType, TensorType, affine_map, encoding
 from samhw.importers.mlir.whole_numbers import is_float, signed_word, width_of, words_of_data
 
 __all__ = ["LARGEST", "Attributes", "raw_elements"]

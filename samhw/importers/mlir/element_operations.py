@@ -10,8 +10,7 @@ from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.arithmetic import ROUNDINGS, WITHOUT_DIVISION, ElementArithmetic, negation
 from samhw.importers.mlir.idioms import ERF, call, difference, number_of, product, quotient, selected, sum_of
 from samhw.importers.mlir.number_system import NumberSystem
-from samhw.importers.mlir.operation import MlirOperation
-from samhw.importers.mlir.operation_forms import PREDICATES
+from samhw.importers.mlir.operation import PREDICATES, MlirOperation
 from samhw.importers.mlir.types import element_type
 from samhw.importers.mlir.whole_numbers import DIVISIONS, SHIFTS, check_operands, is_float, whole_operation
 from samhw.lang.expr import Expr, Literal

@@ -11,8 +11,7 @@ import numpy.typing as npt
 import scipy.special
 
 from samhw.importers.core import UnsupportedError
-from samhw.importers.mlir.operation import MlirOperation
-from samhw.importers.mlir.operation_forms import PREDICATES
+from samhw.importers.mlir.operation import PREDICATES, MlirOperation
 from samhw.importers.mlir.types import element_type
 from samhw.importers.mlir.whole_numbers import (
     WHOLE,

@@ -9,8 +9,14 @@ is an error only if its result is needed.
 import re
 
 from samhw.importers.mlir.attributes import Attributes
-from samhw.importers.mlir.operation import Block, MlirOperation
-from samhw.importers.mlir.operation_forms import FULL_NAMES, WrittenParts, bring_to_one_form, types_given
+from samhw.importers.mlir.operation import (
+    FULL_NAMES,
+    Block,
+    MlirOperation,
+    WrittenParts,
+    bring_to_one_form,
+    types_given,
+)
 from samhw.importers.mlir.scanner import MlirScanner, SyntaxProblem
 from samhw.importers.mlir.types import MlirType, OtherType
 

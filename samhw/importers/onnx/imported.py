@@ -17,14 +17,14 @@ from samhw.importers.core import (
     PlacedResult,
     Value,
     as_results,
+    constants_of,
     emit,
     input_sources,
     placed_result,
 )
 from samhw.importers.core.element_types import WHOLE
-from samhw.importers.onnx.graph_names import Entry
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.model import ModelPort, OnnxModel
+from samhw.importers.onnx.model import Entry, ModelPort, OnnxModel
 from samhw.importers.onnx.operators.control import MOST_UNROLLED
 from samhw.importers.onnx.values import Array, Held, is_float, kind_name
 from samhw.importers.onnx.walk import NetworkWalk
@@ -95,6 +95,11 @@ class ImportedModel:
     notes: tuple[str, ...]
     element: str
     model: OnnxModel = field(repr=False)
+
+    @property
+    def constants(self) -> frozenset[str]:
+        """The inputs whose data are the same in every run, such as weights."""
+        return constants_of(self.inputs)
 
     def takes(self, arguments: Mapping[str, Array]) -> bool:
         """Whether the arguments have the values that are fixed."""

@@ -1,8 +1,9 @@
 """Models as they are read: from files or as they are, in an operator set that is known, with data beside
 them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,20 @@ from onnx import TensorProto, helper, numpy_helper, version_converter
 
 from samhw.errors import InputError, shown
 from samhw.files import check_readable, reason
-from samhw.importers.onnx.values import Array, is_float, kind_name
+from samhw.importers.core import UnsupportedError
+from samhw.importers.onnx.values import Array, Operand, is_float, kind_name
 from samhw.names import plain
 
-__all__ = ["OLDEST", "ModelPort", "OnnxModel", "array_of", "read_model"]
+__all__ = [
+    "OLDEST",
+    "Entry",
+    "GraphNames",
+    "ModelPort",
+    "OnnxModel",
+    "array_of",
+    "read_model",
+    "readers_of",
+]
 
 OLDEST = 13
 """The oldest operator set that is read as it is; older ones are converted to it."""
@@ -204,3 +215,63 @@ def _kinds_of_nodes(nodes: Sequence[onnx.NodeProto]) -> Iterator[int]:
                 yield from _kinds(attribute.g)
             elif attribute.name in ("value_float", "value_floats"):
                 yield int(TensorProto.FLOAT)
+
+
+# The names of a graph, and what they stand for.
+
+
+Entry = Operand | UnsupportedError | None
+
+
+@dataclass
+class GraphNames:
+    """The names of a graph, or of a function's body.
+
+    Attributes:
+        held: what has been computed, by name.
+        outer: of a body of If, Loop or Scan, the graph that it stands in.
+        attributes: of a function's body, those of the node.
+        opsets: the versions of the operator sets, by domain.
+        path: where the body stands, for messages.
+        readers: how many nodes, and outputs, read a name, bodies of nodes among them.
+        sums: the names of sums of products.
+    """
+
+    held: dict[str, Entry]
+    opsets: Mapping[str, int]
+    outer: "GraphNames | None" = None
+    attributes: Mapping[str, onnx.AttributeProto] | None = None
+    path: str = ""
+    readers: Counter[str] = field(default_factory=Counter)
+    sums: set[str] = field(default_factory=set)
+
+    def get(self, name: str) -> Entry:
+        """What a name stands for."""
+        scope: GraphNames | None = self
+        while scope is not None:
+            if name in scope.held:
+                return scope.held[name]
+            scope = scope.outer
+        raise InputError(f"The model has no tensor '{name}'; mend it (onnx.checker tells what is wrong).")
+
+    def is_lone_sum(self, name: str) -> bool:
+        """Whether it is a sum of products that one node reads, so that this one may go on adding."""
+        return name in self.sums and name in self.held and self.readers[name] == 1
+
+    def inner(self) -> "GraphNames":
+        """That of a body that sees these names."""
+        return GraphNames({}, self.opsets, self, self.attributes, self.path)
+
+
+def readers_of(nodes: Iterable[onnx.NodeProto], outputs: Iterable[str]) -> Counter[str]:
+    """How often each name is read."""
+    return Counter([*outputs, *_read(nodes)])
+
+
+def _read(nodes: Iterable[onnx.NodeProto]) -> Iterator[str]:
+    for node in nodes:
+        yield from node.input
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from _read(attribute.g.node)
+                yield from (output.name for output in attribute.g.output)

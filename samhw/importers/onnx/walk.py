@@ -11,13 +11,11 @@ from onnx import TensorProto, defs, helper
 
 from samhw.errors import InputError
 from samhw.importers.core import Arguments, UnsupportedError, Value
-from samhw.importers.onnx.evaluate import evaluated
-from samhw.importers.onnx.graph_names import Entry, GraphNames, readers_of
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.model import OnnxModel, array_of
+from samhw.importers.onnx.model import Entry, GraphNames, OnnxModel, array_of, readers_of
 from samhw.importers.onnx.operators.control import CONTROL
-from samhw.importers.onnx.operators.whole import wrapped
-from samhw.importers.onnx.qonnx_evaluator import DOMAINS
+from samhw.importers.onnx.operators.quotients import wrapped
+from samhw.importers.onnx.qonnx_evaluator import DOMAINS, evaluated
 from samhw.importers.onnx.registry import HOSTED, OPERATORS
 from samhw.importers.onnx.values import (
     Array,

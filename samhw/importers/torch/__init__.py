@@ -2,8 +2,7 @@
 
 from samhw.importers.core import Value
 from samhw.importers.torch import decompositions, operators
-from samhw.importers.torch.explain import explain
-from samhw.importers.torch.explanation import Explanation, Step
+from samhw.importers.torch.explain import Explanation, Step, explain
 from samhw.importers.torch.given import annotate, check_arguments
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.importer import Importer

@@ -31,7 +31,7 @@ from torch.nn.utils.rnn import PackedSequence
 from samhw.errors import InputError
 from samhw.importers.core import Arguments
 from samhw.importers.torch.followed import Followed, FollowedModule
-from samhw.importers.torch.inlined import of_pytorch
+from samhw.importers.torch.normal_form import of_pytorch
 from samhw.importers.torch.state import restored
 
 __all__ = [

@@ -10,7 +10,7 @@ from torch import nn
 from torch.export import ExportedProgram
 
 from samhw.errors import InputError
-from samhw.importers.core import Arguments, InputSource, PlacedResult
+from samhw.importers.core import Arguments, InputSource, PlacedResult, constants_of
 from samhw.importers.torch.export import arguments_by_name, user_outputs
 from samhw.importers.torch.state import held_tensors, is_same
 from samhw.lang.program import Program
@@ -46,6 +46,11 @@ class ImportedModule:
     def exported(self) -> ExportedProgram:
         """The operators that it was imported of."""
         return self._exported
+
+    @property
+    def constants(self) -> frozenset[str]:
+        """The inputs whose data are the same in every run, such as weights."""
+        return constants_of(self.inputs)
 
     def takes(self, arguments: Sequence[object]) -> bool:
         """Whether the arguments have the values that are fixed."""

@@ -24,11 +24,9 @@ from samhw.importers.core import (
     scaled,
 )
 from samhw.importers.torch import host
-from samhw.importers.torch.complex_pair import Complex, as_real_numbers
 from samhw.importers.torch.export import own_name, user_outputs
 from samhw.importers.torch.given import annotation_of
 from samhw.importers.torch.importer import Importer
-from samhw.importers.torch.inlined import written_with_others
 from samhw.importers.torch.loops import UnrolledLoop
 from samhw.importers.torch.node import (
     MADE_OF_SHAPES,
@@ -45,8 +43,8 @@ from samhw.importers.torch.node import (
     of_shape,
     scope_of,
 )
-from samhw.importers.torch.normal_form import bring_to_normal_form
-from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, of_complex
+from samhw.importers.torch.normal_form import bring_to_normal_form, written_with_others
+from samhw.importers.torch.operators.complex_numbers import TAKES_PAIRS, Complex, as_real_numbers, of_complex
 from samhw.importers.torch.registry import (
     COMPLEX_DECOMPOSED,
     DECOMPOSED,

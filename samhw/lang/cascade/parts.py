@@ -1,7 +1,7 @@
 """Statements over an index that is cut into parts: what segments and tiles have in common."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from samhw.errors import InputError
@@ -11,6 +11,7 @@ from samhw.lang import (
     Access,
     Add,
     Call,
+    Expr,
     Literal,
     Mul,
     Program,
@@ -22,12 +23,65 @@ from samhw.lang import (
     TensorDecl,
     reaching_beyond,
 )
-from samhw.lang.cascade.one_pass import LEAST, OnePass
+from samhw.lang.cascade.decompose import Decomposed
 from samhw.lang.cascade.split_modes import Cut, CutViews
 from samhw.names import Names
 from samhw.tensors import Format
 
-__all__ = ["InParts", "blocks_of", "cascades_of", "dense"]
+__all__ = [
+    "LEAST",
+    "InParts",
+    "OnePass",
+    "Rescaling",
+    "begun",
+    "blocks_of",
+    "cascades_of",
+    "dense",
+]
+
+# A program whose cascades are one pass, and what is known of them: what segments and tiles go by.
+
+
+LEAST = -(2.0**100)
+"""What a running maximum begins with, instead of minus infinity: so a score of minus infinity has the weight
+exp(-inf - LEAST) = 0, and not NaN. Both floating-point types have it."""
+
+
+@dataclass(frozen=True)
+class Rescaling:
+    """What rescales a sum: an earlier result, the statement that gives it, and how the sum depends on it."""
+
+    result: Access
+    writer: Statement
+    part: Decomposed
+
+
+@dataclass(frozen=True)
+class OnePass:
+    """A program whose cascades are one pass.
+
+    Attributes:
+        program: with the statements that nobody reads any more.
+        rescaled: by tensor, what rescales a sum.
+        reduced: the reductions of cascades by tensor, each with the index that it goes over.
+        running: by tensor, the earlier result of which it has the value up to each coordinate, or before it.
+        added: the tensors that the cascades have brought.
+        outputs: the tensors that are read after the program.
+    """
+
+    program: Program
+    rescaled: Mapping[str, tuple[Rescaling, ...]]
+    reduced: Mapping[str, str]
+    running: Mapping[str, Access]
+    added: Collection[str]
+    outputs: Collection[str]
+
+
+def begun(reduction: str, operand: Expr) -> Expr:
+    """What a running reduction takes, so that an extreme begins with `LEAST`, or -`LEAST`."""
+    if reduction not in ("max", "min"):
+        return operand
+    return Call(reduction, (operand, Literal(LEAST if reduction == "max" else -LEAST)))
 
 
 def cascades_of(given: OnePass, region: Region, results: Collection[str]) -> list[str]:

@@ -36,7 +36,7 @@ from samhw.lang import (
 )
 from samhw.lang.cascade.decompose import Decomposed, FiniteRank, RankTerm, decompose, terms_by
 from samhw.lang.cascade.monotone import commuted
-from samhw.lang.cascade.one_pass import Rescaling, begun
+from samhw.lang.cascade.parts import Rescaling, begun
 from samhw.lang.cascade.region_reductions import Reduced, RegionReductions
 from samhw.lang.cascade.symbols import Symbolic, from_symbols, symbol, to_symbols
 from samhw.lang.expr import TYPED

@@ -2,8 +2,15 @@
 which statements make good regions, by their kinds."""
 
 from samhw.lang.fusion.fuse import FusedRegion, Instance, StoredUse, ways_to_share
-from samhw.lang.fusion.groups import group_flow, kind_groups
-from samhw.lang.fusion.kinds import Dominator, Flow, StatementKind, kind_of, post_dominators
+from samhw.lang.fusion.kinds import (
+    Dominator,
+    Flow,
+    StatementKind,
+    group_flow,
+    kind_groups,
+    kind_of,
+    post_dominators,
+)
 from samhw.lang.fusion.order import (
     PartialOrder,
     check_order,

@@ -10,6 +10,7 @@ from samhw.errors import InputError
 from samhw.lang import Access, Add, Expr, Literal, Mul, Statement
 from samhw.lang.index import ComputedIndex, IndexExpr, Indirect, Name
 from samhw.lang.nested.dataflow import (
+    Affine,
     Buffer,
     Constants,
     Dim,
@@ -22,11 +23,12 @@ from samhw.lang.nested.dataflow import (
     Positions,
     Stretch,
     reads_of,
+    value_of,
+    variable,
 )
-from samhw.lang.nested.fuse_maps import through
-from samhw.lang.nested.indices import Affine, value_of, variable
 from samhw.lang.nested.iterations import STEP, CellPlace
 from samhw.lang.nested.lowered import is_of_numbers
+from samhw.lang.nested.merging import through
 from samhw.lang.nested.stored import StoredBuffer, StoredTensors
 from samhw.lang.traverse import free_indices
 

@@ -3,9 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from samhw.lang.nested.dataflow import BlockNode, Constants, ElementRead, Equation, Loop, Pieces, reads_of
+from samhw.lang.nested.dataflow import (
+    BlockNode,
+    Constants,
+    ElementRead,
+    Equation,
+    Loop,
+    Pieces,
+    constant,
+    reads_of,
+    variable,
+)
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.indices import constant, variable
 
 __all__ = ["FoldReduction", "reduction_of"]
 

@@ -11,6 +11,7 @@ from itertools import product
 
 from samhw.lang.nested.associative_folds import reduction_of
 from samhw.lang.nested.dataflow import (
+    Affine,
     BlockNode,
     Buffer,
     ElementRead,
@@ -19,15 +20,15 @@ from samhw.lang.nested.dataflow import (
     Loop,
     Pieces,
     Stretch,
+    constant,
     reads_of,
+    variable,
     with_reads,
 )
 from samhw.lang.nested.distances import Distance
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.fuse_maps import fuse_access_maps
 from samhw.lang.nested.hyperplane import Wavefront, hyperplane
-from samhw.lang.nested.indices import Affine, constant, variable
-from samhw.lang.nested.merging import perfect_nests
+from samhw.lang.nested.merging import fuse_access_maps, perfect_nests
 from samhw.names import Names
 
 __all__ = ["items_apart", "side_by_side", "unrolled"]

@@ -5,9 +5,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd
 
-from samhw.lang.nested.dataflow import BlockNode, ElementRead, Equation, ListView, Loop, Pieces, reads_of
+from samhw.lang.nested.dataflow import (
+    Affine,
+    BlockNode,
+    ElementRead,
+    Equation,
+    ListView,
+    Loop,
+    Pieces,
+    reads_of,
+    span,
+    variable,
+)
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.indices import Affine, span, variable
 
 __all__ = [
     "Distance",

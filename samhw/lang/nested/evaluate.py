@@ -24,10 +24,10 @@ from samhw.lang.nested.dataflow import (
     Merged,
     Pieces,
     Positions,
+    value_of,
 )
 from samhw.lang.nested.evaluated_lists import ArrayList
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.indices import value_of
 from samhw.lang.nested.lists import NestedTensor
 
 __all__ = ["FunctionRun", "IterationOrder", "arrays_of", "evaluate"]

@@ -21,8 +21,8 @@ from samhw.lang.nested.dataflow import (
     Pieces,
     Positions,
     reads_of,
+    text_of,
 )
-from samhw.lang.nested.indices import text_of
 
 __all__ = ["NestedFunction", "definition", "read_text"]
 
@@ -125,10 +125,6 @@ class NestedFunction:
 
         visit(self.body, ())
         return found
-
-    def with_buffers(self, changed: Mapping[str, Buffer]) -> "NestedFunction":
-        """The function with some definitions replaced, or added."""
-        return replace(self, buffers={**self.buffers, **changed})
 
     def without_unused(self) -> "NestedFunction":
         """The function without the buffers that no result depends on."""

@@ -9,9 +9,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from samhw.lang.nested.dataflow import Buffer, Constants, ElementRead, Equation, ListView, Loop, Positions
+from samhw.lang.nested.dataflow import (
+    Affine,
+    Buffer,
+    Constants,
+    ElementRead,
+    Equation,
+    ListView,
+    Loop,
+    Positions,
+    constant,
+    substituted,
+    variable,
+)
 from samhw.lang.nested.hyperplane import Wavefront
-from samhw.lang.nested.indices import Affine, constant, substituted, variable
 
 __all__ = ["STEP", "CellPlace", "IndexNames", "affine_place"]
 

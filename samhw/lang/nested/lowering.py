@@ -23,14 +23,12 @@ from samhw.lang.index import Name
 from samhw.lang.nested.accesses import TensorOperands
 from samhw.lang.nested.associative_folds import FoldReduction, reduction_of
 from samhw.lang.nested.copies import items_apart, side_by_side
-from samhw.lang.nested.dataflow import BlockNode, Equation, Item, ListView, reads_of
+from samhw.lang.nested.dataflow import BlockNode, Equation, Item, ListView, reads_of, variable
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.fuse_maps import fuse_access_maps
 from samhw.lang.nested.hyperplane import Wavefront, hyperplane
-from samhw.lang.nested.indices import variable
 from samhw.lang.nested.iterations import STEP, CellPlace
 from samhw.lang.nested.lowered import LoweredFunction
-from samhw.lang.nested.merging import perfect_nests
+from samhw.lang.nested.merging import fuse_access_maps, perfect_nests
 from samhw.lang.nested.stacks import Stack, stacks
 from samhw.lang.nested.traced_operations import ElementOperation
 

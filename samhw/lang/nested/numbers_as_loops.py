@@ -24,10 +24,11 @@ from samhw.lang.nested.dataflow import (
     Merged,
     Pieces,
     Stretch,
+    constant,
+    variable,
     with_reads,
 )
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.indices import constant, variable
 from samhw.lang.nested.recording import LOOPS, OWN
 from samhw.lang.nested.traced_operations import ELEMENTWISE, ElementOperation
 from samhw.names import Names

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from samhw.lang.nested.dataflow import (
+    Affine,
     BlockNode,
     Buffer,
     Constants,
@@ -23,9 +24,11 @@ from samhw.lang.nested.dataflow import (
     Pieces,
     Positions,
     Stretch,
+    constant,
+    span,
+    variable,
 )
 from samhw.lang.nested.evaluated_lists import ArrayList
-from samhw.lang.nested.indices import Affine, constant, span, variable
 from samhw.lang.nested.iterations import affine_place
 from samhw.lang.nested.lists import ListType, NestedTensor, State
 from samhw.lang.nested.traced_elements import TracedCondition, TracedElement, shape_of

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from samhw.lang.nested.associative_folds import reduction_of
-from samhw.lang.nested.dataflow import BlockNode, Equation, Item
+from samhw.lang.nested.dataflow import Affine, BlockNode, Equation, Item, variable
 from samhw.lang.nested.distances import block_reads
 from samhw.lang.nested.function import NestedFunction
 from samhw.lang.nested.hyperplane import Wavefront, hyperplane
-from samhw.lang.nested.indices import Affine, variable
 
 __all__ = ["Stack", "stacks"]
 

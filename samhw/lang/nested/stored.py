@@ -13,6 +13,7 @@ import numpy.typing as npt
 from samhw.lang import Access, Expr, Mul
 from samhw.lang.index import Indirect
 from samhw.lang.nested.dataflow import (
+    Affine,
     Buffer,
     Constants,
     Dim,
@@ -23,9 +24,9 @@ from samhw.lang.nested.dataflow import (
     Pieces,
     Positions,
     reads_of,
+    variable,
 )
 from samhw.lang.nested.function import NestedFunction
-from samhw.lang.nested.indices import Affine, variable
 from samhw.lang.nested.iterations import CellPlace, IndexNames
 from samhw.lang.nested.lowered import ParameterPart, PickedPlaces
 from samhw.lang.traverse import free_indices

@@ -7,8 +7,6 @@ multiplied out. See Higham, Accuracy and Stability of Numerical Algorithms, chap
 
 Here all numbers are in the range of the type, and stay so in whatever order. Where they may leave it,
 extended.py has infinities and NaN, and saturating.py fixed point.
-
-How far numbers are apart.
 """
 
 from collections.abc import Sequence

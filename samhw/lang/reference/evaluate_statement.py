@@ -25,7 +25,7 @@ from samhw.lang import (
     Sub,
     free_indices,
 )
-from samhw.lang.reference.along import coordinate, ranking
+from samhw.lang.reference.along import coordinate, ranking, recurrence, running
 from samhw.lang.reference.contraction import Contraction, Gather, provenance_of
 from samhw.lang.reference.domain import Domain, Reduction
 from samhw.lang.reference.elimination import SumOfProducts
@@ -33,9 +33,7 @@ from samhw.lang.reference.indexed import concatenated, elements, gathered_at, pl
 from samhw.lang.reference.lookup import Lookup
 from samhw.lang.reference.pieces import side_by_side
 from samhw.lang.reference.plain_values import support
-from samhw.lang.reference.recurrence import recurrence
 from samhw.lang.reference.relation import Array, Points, Relation
-from samhw.lang.reference.running import running
 from samhw.lang.traverse import factors_of, signed_terms
 
 __all__ = ["evaluate_statement"]

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from samhw.lang.reference.bounds import ERROR, FACTOR, TERMS, VALUE, WEIGHT, Rounding, RunningError, uncertain
-from samhw.lang.reference.conversions import NARROW
 from samhw.lang.reference.domain import Reduction, Sum
-from samhw.lang.reference.plain_values import VALUES, over_rows, steps
+from samhw.lang.reference.plain_values import NARROW, VALUES, over_rows, steps
 from samhw.lang.reference.relation import Array, Mask
 
 __all__ = ["Extended"]

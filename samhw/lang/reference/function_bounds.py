@@ -5,8 +5,7 @@ from math import inf
 
 import numpy as np
 
-from samhw.lang.reference.conversions import NARROW
-from samhw.lang.reference.plain_values import VALUES
+from samhw.lang.reference.plain_values import NARROW, VALUES
 from samhw.lang.reference.relation import Array, Mask
 
 __all__ = ["ROUNDINGS", "change_of", "no_nan"]

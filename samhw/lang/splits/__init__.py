@@ -1,15 +1,12 @@
 """Splits: one tensor as a sum of parts, each in a format of its own, and programs as sums over the parts; and
 data with their rows in another order."""
 
-from samhw.lang.splits.apart import Apart
 from samhw.lang.splits.over_parts import Busiest, SplitProgram, dealt, split_program
-from samhw.lang.splits.partition import PartSize, SplitRule, TensorPart, TensorSplit
-from samhw.lang.splits.renumbering import Renumbering, RowOrders, order_rows, renumbered
-from samhw.lang.splits.row_orders import check_permute_rows
-from samhw.lang.splits.rule_text import check_split, parse_rule
+from samhw.lang.splits.partition import Apart, PartSize, SplitRule, TensorPart, TensorSplit
+from samhw.lang.splits.renumbering import Renumbering, RowOrders, check_permute_rows, order_rows, renumbered
+from samhw.lang.splits.rule_text import check_split, parse_rule, rule_file
 from samhw.lang.splits.rules import Hyb
 from samhw.lang.splits.statements import MOST_TERMS
-from samhw.lang.splits.written_rule import rule_file
 
 __all__ = [
     "MOST_TERMS",

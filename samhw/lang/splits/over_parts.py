@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.lang import Concat, Program, Region, Reshape, Statement, TensorDecl, accesses, check_program
-from samhw.lang.splits.apart import Apart, put_apart
-from samhw.lang.splits.partition import TensorSplit
+from samhw.lang.splits.partition import Apart, TensorSplit, put_apart
 from samhw.lang.splits.rule_text import parse_rule
 from samhw.lang.splits.statements import StatementsOverParts
 from samhw.names import Names

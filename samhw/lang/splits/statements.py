@@ -24,8 +24,7 @@ from samhw.lang import (
     free_indices,
     with_accesses,
 )
-from samhw.lang.splits.apart import factors
-from samhw.lang.splits.partition import TensorSplit
+from samhw.lang.splits.partition import TensorSplit, factors
 from samhw.lang.traverse import signed_terms
 from samhw.names import Names
 

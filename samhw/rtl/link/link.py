@@ -5,11 +5,9 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.host_port import AxiLiteSignature
-from samhw.rtl.link.execute import Executor
 from samhw.rtl.link.frames import Framer
-from samhw.rtl.link.period import PeriodRom
-from samhw.rtl.link.requests import Requests
-from samhw.rtl.link.uart import Receiver, Transmitter
+from samhw.rtl.link.requests import Executor, Requests
+from samhw.rtl.link.uart import PeriodRom, Receiver, Transmitter
 
 __all__ = ["LinkMaster"]
 

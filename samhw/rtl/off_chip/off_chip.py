@@ -1,7 +1,7 @@
 """All ports of a design to memory off the chip, and their masters (docs/memory.md)."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -68,10 +68,10 @@ class OffChipSignature(wiring.Signature):
         end<k>: of a port that reads, the number of the last line, if arrays differ in that.
         start: a bit for each region: it starts.
         fired: an actor of a port fires, or a request is not answered.
-        settled: all ports rest, and all their requests are answered.
+        settled: all ports rest, and all their requests are answered; `apart`, those of each region.
     """
 
-    def __init__(self, ports: Sequence[PortNeeds], regions: int):
+    def __init__(self, ports: Sequence[PortNeeds], regions: int, *, apart: bool = False):
         self.ports = tuple(ports)
         super().__init__(
             {
@@ -84,7 +84,7 @@ class OffChipSignature(wiring.Signature):
                 },
                 "start": Out(regions),
                 "fired": In(1),
-                "settled": In(1),
+                "settled": In(regions if apart else 1),
             }
         )
 
@@ -117,6 +117,9 @@ class OffChipPorts(wiring.Component):
     """The ports of all fabrics, and for each master its arbiter. Ports of different regions that have one
     number share its place at the arbiter, since these regions never run at one time.
 
+    Args:
+        apart: some regions run side by side, and each has an end of its own.
+
     Members:
         fabric: to the fabric.
         axi: the masters.
@@ -128,7 +131,9 @@ class OffChipPorts(wiring.Component):
     fabric: wiring.PureInterface
     axi: Sequence[wiring.PureInterface]
 
-    def __init__(self, layout: OffChipLayout, needs: Sequence[PortNeeds], regions: int):
+    def __init__(
+        self, layout: OffChipLayout, needs: Sequence[PortNeeds], regions: int, *, apart: bool = False
+    ):
         numbers = layout.ports
         if numbers.offer < LEAST_OFFER:
             raise InputError(
@@ -143,7 +148,7 @@ class OffChipPorts(wiring.Component):
         masters = {
             f"axi{n}": In(_signature(layout, n, max(len(slots), 1))) for n, slots in enumerate(self._slots)
         }
-        super().__init__({"fabric": In(OffChipSignature(needs, regions)), **masters})
+        super().__init__({"fabric": In(OffChipSignature(needs, regions, apart=apart)), **masters})
         self.axi = [getattr(self, f"axi{n}") for n in range(numbers.masters)]
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -162,12 +167,22 @@ class OffChipPorts(wiring.Component):
         busy = (u.pending if isinstance(u, WritePort) else ~u.settled for u in units)
         m.d.comb += [
             self.fabric.fired.eq(any_of(unit.fired for unit in units) | any_of(busy)),
-            self.fabric.settled.eq(all_of(unit.settled for unit in units)),
+            self.fabric.settled.eq(Cat(self._settled(turns) for turns in self._ends())),
         ]
         for number, slots in enumerate(self._slots):
             if slots:
                 self._master(m, number, [slots[n] for n in range(len(slots))])
         return m
+
+    def _ends(self) -> list[Collection[int]]:
+        """The regions of each bit of `settled`."""
+        regions = range(self.fabric.signature.members["start"].shape)
+        return [[turn] for turn in regions] if len(self.fabric.settled) > 1 else [regions]
+
+    def _settled(self, turns: Collection[int]) -> Value:
+        """The ports of some regions are."""
+        own = (port for port in self._ports if not {*turns}.isdisjoint(port.need.arrays))
+        return all_of(port.unit.settled for port in own)
 
     def _master(self, m: Module, number: int, slots: Sequence[Sequence[_Port]]) -> None:
         """A master with its ports, by their numbers."""

@@ -83,11 +83,11 @@ LONG = 512
 takes it three times as long."""
 
 NO_KEY = -1
-"""Instead of the key of a spacing: the actor keeps none."""
+"""Instead of the key of a spacing, or of turns: the actor keeps none."""
 
 
 class FinderShape(NamedTuple):
-    """That of the code that finds firings (find.py)."""
+    """That of the code that finds firings (finding.py)."""
 
     inputs: int
     ports: tuple[int, ...]
@@ -102,7 +102,9 @@ class FinderShape(NamedTuple):
     joins: bool
     """Heads are looked at again for each firing (`LEAST_JOINED`)."""
     key: int
-    """Place in the state of the key of the actor's spacing, or `NO_KEY`."""
+    """Place in the state of the key of the actor's spacing, or of its turns, or `NO_KEY`."""
+    turns: bool
+    """It has turns."""
     accesses: bool
     """It asks for lines of off-chip memory."""
     beat: int
@@ -130,7 +132,9 @@ class TimerShape(NamedTuple):
     ports: tuple[int, ...]
     """As in `FinderShape`."""
     spaced: bool
-    """The actor keeps a spacing."""
+    """The actor keeps a spacing, or has turns."""
+    turns: bool
+    """It has turns."""
     gate: GateKind
     """What else holds it back."""
     single: bool
@@ -146,6 +150,7 @@ class CarefulShape(NamedTuple):
     ports: tuple[int, ...]
     """As in `FinderShape`, and the others as in `TimerShape`."""
     spaced: bool
+    turns: bool
     gate: GateKind
     late: int
     """The set of its inputs whose tokens may come with data from off-chip memory."""
@@ -185,6 +190,7 @@ def finder_shape(worker: Worker) -> FinderShape:
         and inputs + len(wiring.ports) <= MOST_JOINED
         and not worker.actor.widths,
         key=NO_KEY if key is None else key,
+        turns=worker.actor.turn is not None,
         accesses=worker.access is not None,
         beat=_last_word(worker) if worker.access is not None else 0,
         taken=_further(worker.more),
@@ -199,11 +205,13 @@ def finder_shape(worker: Worker) -> FinderShape:
 def timer_shape(worker: Worker) -> TimerShape:
     """The shape of the code that finds the cycles of a worker's firings."""
     wiring, gate = wiring_of(worker), GateKind.of(worker)
-    single = bool(wiring.circles) or gate is not GateKind.NOTHING
+    turns = worker.actor.turn is not None
+    single = bool(wiring.circles) or gate is not GateKind.NOTHING or turns
     return TimerShape(
         inputs=len(worker.inputs),
         ports=wiring.ports,
         spaced=key_of(worker) is not None,
+        turns=turns,
         gate=gate,
         single=single,
         together=not single,
@@ -217,6 +225,7 @@ def careful_shape(worker: Worker) -> CarefulShape:
         inputs=len(worker.inputs),
         ports=ports_of(worker),
         spaced=key_of(worker) is not None,
+        turns=worker.actor.turn is not None,
         gate=GateKind.of(worker),
         late=sum(queue.off_chip << i for i, queue in worker.inputs.items()),
         accesses=worker.access is not None,
@@ -236,8 +245,10 @@ def ports_of(worker: Worker) -> tuple[int, ...]:
 
 
 def key_of(worker: Worker) -> int | None:
-    """Place in the state of the key of a worker's spacing, if it has one that matters."""
-    spacing = worker.actor.spacing
+    """Place in the state of the key of a worker's turns, or of its spacing, if it has one that matters."""
+    spacing, turn = worker.actor.spacing, worker.actor.turn
+    if turn is not None:
+        return turn.key
     # Firings are a cycle apart anyway.
     return spacing.key if spacing and spacing.latency > 1 else None
 

@@ -12,9 +12,9 @@ from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.points import points_words, words_before
 from samhw.sim.compiled.records import NEVER, ActorRecord, array_of
 from samhw.sim.compiled.spare import Borrowed
-from samhw.sim.fault import LATE
 from samhw.sim.machine_code import Table
 from samhw.sim.network import Place
+from samhw.sim.result import LATE
 from samhw.sim.step import fault_needs
 from samhw.sim.worker import Queue, Worker
 
@@ -96,7 +96,7 @@ class Actors:
         self._put_rows(phase, [(len(w.inputs), len(q)) for w, q in zip(workers, outputs, strict=True)])
         for n, worker in enumerate(workers):
             if key_of(worker) is not None:
-                self._put_spacing(n, worker)
+                self._put_waits(n, worker)
 
     def _put_leaders(self, position: Mapping[Worker, int], outputs: Sequence[Sequence[Queue]]) -> None:
         """Notes with whom each worker is timed where nothing is assumed: the actors of ports with those that
@@ -156,6 +156,13 @@ class Actors:
             words += self._stores[id(store)]
         return words
 
+    def _put_waits(self, n: int, worker: Worker) -> None:
+        """Gives the record of a worker what it has for its turns, or for its spacing."""
+        if worker.actor.turn is None:
+            self._put_spacing(n, worker)
+        else:
+            self._put_turns(n, worker)
+
     def _put_spacing(self, n: int, worker: Worker) -> None:
         """Gives the record of a worker what it has for its spacing."""
         spacing = worker.actor.spacing
@@ -174,6 +181,15 @@ class Actors:
         table = self.table
         table["keys"][n], table["apart"][n] = self._keep(keys), spacing.latency
         table["cycles"][n], table["ago"][n] = self._keep(cycles) - 8 * base, self._keep(ago) - 8 * base
+
+    def _put_turns(self, n: int, worker: Worker) -> None:
+        """Gives the record of a worker what it has for its turns."""
+        turn, rows = worker.actor.turn, np.zeros((2, self._row), np.int64)
+        assert turn is not None
+        begin = 8 * (worker.firings - self.history)
+        table = self.table
+        table["apart"][n] = turn.banks
+        table["cycles"][n], table["ago"][n] = (self._keep(row) - begin for row in rows)
 
     def be_careful(self) -> None:
         """Gives the records the code that assumes nothing."""

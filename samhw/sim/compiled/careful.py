@@ -4,17 +4,24 @@ for, and so nothing is timed twice.
 This is for what cannot be assumed, as when data come from off-chip memory, and for actors that hold each
 other up token by token, of which assumptions would be wrong all the time. Then calls are many and short. So
 an actor is called only if it can go on: where one stops, it marks the channel whose token or slot it lacks
-(`wanted`, `full`), and who brings that wakes it (awake.py).
+(`wanted`, `full`), and who brings that wakes it.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from samhw.sim.compiled.actor_shapes import CarefulShape, passes_gate
-from samhw.sim.compiled.awake import next_awake, wake
 from samhw.sim.compiled.off_chip.requests import bring_data
-from samhw.sim.compiled.one_firing import Wait, wait_for_key
-from samhw.sim.compiled.records import NEVER, ActorRecord, ChannelRecord, GraphRecord, channels_at
+from samhw.sim.compiled.one_firing import Wait, wait_for_key, wait_for_turn
+from samhw.sim.compiled.records import (
+    NEVER,
+    ActorRecord,
+    ChannelRecord,
+    GraphRecord,
+    channels_at,
+    next_awake,
+    wake,
+)
 from samhw.sim.machine_code import UNKNOWN, Record, call, local_words, words_at
 from samhw.sim.step import PUSHES, TAKES
 
@@ -266,7 +273,9 @@ def next_cycle(alike: Alike, last: int, number: int) -> int:
         if given[q].pushed:
             wait.room = max(wait.room, free_at(given[q], number))
     wait.apart = wait.room
-    if shape.spaced:
+    if shape.turns:
+        wait_for_turn(me, me.timed + number, wait)
+    elif shape.spaced:
         wait_for_key(me, me.timed + number, wait)
     if shape.gate:
         return passes_gate(shape.gate, me.gate, me.gate_words, wait.apart, me.timed + number)

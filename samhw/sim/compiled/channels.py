@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from samhw.sim.compiled.phases import SLACK
 from samhw.sim.compiled.records import NEVER, ChannelRecord
+from samhw.sim.compiled.rows import kind_of, packed, unpacked
 from samhw.sim.compiled.spare import Borrowed
-from samhw.sim.compiled.tokens import kind_of, packed, unpacked
 from samhw.sim.machine_code import Table
 from samhw.sim.step import NONE
 from samhw.sim.worker import Queue

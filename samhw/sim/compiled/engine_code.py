@@ -18,7 +18,7 @@ from samhw.graph.numerics.float_format import F32
 from samhw.sim import machine_code
 from samhw.sim.compiled.actor_shapes import careful_shape, finder_shape, timer_shape, wiring_of
 from samhw.sim.compiled.careful import careful_timer
-from samhw.sim.compiled.find import finder
+from samhw.sim.compiled.finding import finder
 from samhw.sim.compiled.many_firings import time_many
 from samhw.sim.compiled.off_chip import make_line_room, serve_lines
 from samhw.sim.compiled.phases import run_phases

@@ -9,7 +9,7 @@ from samhw.sim.compiled.records import NEVER, ActorRecord
 from samhw.sim.machine_code import UNKNOWN, Record, words_at
 from samhw.sim.step import PUSHES, TAKES
 
-__all__ = ["Wait", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens"]
+__all__ = ["Wait", "fire", "wait_for_key", "wait_for_slots", "wait_for_tokens", "wait_for_turn"]
 
 
 class Wait(Record):
@@ -26,7 +26,7 @@ class Wait(Record):
     narrow: int
     """The channel whose slot came last."""
     apart: int
-    """The last update with the same key is done."""
+    """The last update with the same key is done, or it is the firing's turn."""
 
 
 def wait_for_tokens(word: int, timing: Timing, wait: Wait) -> None:
@@ -60,6 +60,13 @@ def wait_for_key(me: ActorRecord, number: int, wait: Wait) -> None:
     ago = words_at(me.ago, UNKNOWN)[number]
     if ago:
         wait.apart = max(wait.room, words_at(me.cycles, UNKNOWN)[number - ago] + me.apart)
+
+
+def wait_for_turn(me: ActorRecord, number: int, wait: Wait) -> None:
+    """When it is the turn of the firing of that number."""
+    turn = words_at(me.ago, UNKNOWN)[number]
+    if turn:
+        wait.apart = wait.room + ((turn - 1 - wait.room) & (me.apart - 1))
 
 
 def fire(word: int, ports: tuple[int, ...], t: int, timing: Timing, wait: Wait) -> None:

@@ -1,14 +1,13 @@
 """A run in phases: first tokens, then their cycles.
 
 In a phase each actor first finds its next firings and tokens, as far as others let it and up to some number
-(find.py). Producers run further ahead than the depths of channels allow, since what tokens there are does not
-depend on cycles. Then all these firings are timed (settle.py).
+(finding.py). Producers run further ahead than the depths of channels allow, since what tokens there are does
+not depend on cycles. Then all these firings are timed (settle.py).
 """
 
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, GraphRecord
-from samhw.sim.compiled.rows import move, moved
+from samhw.sim.compiled.rows import end_tokens, move, moved
 from samhw.sim.compiled.settle import time_firings
-from samhw.sim.compiled.tokens import end_tokens
 from samhw.sim.machine_code import UNKNOWN, call, words_at
 
 __all__ = ["LACKS_CODE", "LACKS_ROOM", "MORE", "QUIET", "SLACK", "run_phases"]

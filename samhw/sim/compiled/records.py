@@ -18,14 +18,17 @@ from samhw.sim.step import Memory
 __all__ = [
     "NEVER",
     "UP_TO_DATE",
+    "AccessRecord",
     "ActorRecord",
     "ChannelRecord",
     "GraphRecord",
     "array_of",
     "channels_at",
     "input_channel",
+    "next_awake",
     "output_channel",
     "stores_of",
+    "wake",
 ]
 
 NEVER = 1 << 62
@@ -39,7 +42,7 @@ class ActorRecord(Record):
     """An actor."""
 
     find: int
-    """Address of the code that finds its next firings (find.py)."""
+    """Address of the code that finds its next firings (finding.py)."""
     time: int
     """Address of the code that finds their cycles (timing.py),"""
     careful: int
@@ -83,7 +86,7 @@ class ActorRecord(Record):
     """The run of the last firing whose cycle is known for good, or a later one."""
     ago: int
     """Row with the number of firings since the last one with the same key, where that is less than the
-    latency of its spacing, else 0."""
+    latency of its spacing, else 0; of an actor with turns, with one more than each firing's turn, or 0."""
     cycles: int
     """Row of their cycles, if it keeps a spacing."""
     base: int
@@ -121,13 +124,13 @@ class ActorRecord(Record):
     keys: int
     """Address of the number of the last firing with each key of its spacing."""
     apart: int
-    """The latency of the spacing."""
+    """The latency of the spacing, or the banks that turns are for."""
     access: int
     """Address of its access to off-chip memory, or 0."""
     leader: int
     """Address of the actor that it is timed with where nothing is assumed (careful.py),"""
     awake: int
-    """and which is among those that may go on (awake.py), if this is 1."""
+    """and which is among those that may go on, if this is 1."""
 
 
 class ChannelRecord(Record):
@@ -264,7 +267,7 @@ class GraphRecord(Record):
     worth: int
     """This many times over actors are timed before assumptions are given up."""
     awake: int
-    """Address of the addresses of the actors that may go on (awake.py), and how many they are."""
+    """Address of the addresses of the actors that may go on, and how many they are."""
     awake_count: int
     ends: int
     """An actor could do more in another phase, or in a channel with more room. Until then it is not certain
@@ -316,3 +319,54 @@ def stores_of(count: int) -> Callable[[int], Memory]:
         return (*before(address), words_at(place[2 * count - 2], place[2 * count - 1]))
 
     return stored
+
+
+class AccessRecord(Record):
+    """An access. Rows of requests have a word for each, the row of answers one for each beat."""
+
+    number: int
+    """That of the port, in the order in which those that ask in one cycle are served."""
+    channel: int
+    """Address of the channel whose tokens come with what is asked for."""
+    lines: int
+    """Row of the lines that requests ask for."""
+    tokens: int
+    """Row of the tokens of the channel that were pushed with them."""
+    asked: int
+    """Row of the cycles in which they are made, as far as that is known."""
+    answered: int
+    """Row of answers: one less than the cycle from which each serves."""
+    base: int
+    """The request at which these rows begin, and how many they have room for."""
+    size: int
+    found: int
+    """Requests that are found, timed, and served."""
+    timed: int
+    served: int
+    beats: int
+    """Answers of a request."""
+    first: int
+    """The address of the array."""
+    line_bytes: int
+    master: int
+    write: int
+    """1 if it writes."""
+    waited: int
+    """Cycles from requests to their last answers, summed."""
+
+
+def wake(graph: GraphRecord, address: int) -> None:
+    """Has the actor at an address go on with its team."""
+    leader = ActorRecord.at(address).leader
+    if not ActorRecord.at(leader).awake:
+        ActorRecord.at(leader).awake = 1
+        words_at(graph.awake, UNKNOWN)[graph.awake_count] = leader
+        graph.awake_count += 1
+
+
+def next_awake(graph: GraphRecord) -> int:
+    """The address of the one that was woken last, of which there is one; it leaves the stack."""
+    graph.awake_count -= 1
+    address = words_at(graph.awake, UNKNOWN)[graph.awake_count]
+    ActorRecord.at(address).awake = 0
+    return address

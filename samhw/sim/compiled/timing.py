@@ -16,6 +16,7 @@ from samhw.sim.compiled.one_firing import (
     wait_for_key,
     wait_for_slots,
     wait_for_tokens,
+    wait_for_turn,
 )
 from samhw.sim.compiled.points import (
     NUMBER,
@@ -168,7 +169,9 @@ def next_cycle(shape: TimerShape, timing: Timing, word: int, wait: Wait) -> int:
     wait_for_tokens(word, timing, wait)
     wait_for_slots(word, shape.ports, timing, wait)
     wait.apart = wait.room
-    if shape.spaced:
+    if shape.turns:
+        wait_for_turn(me, now.number, wait)
+    elif shape.spaced:
         wait_for_key(me, now.number, wait)
     if shape.gate and wait.apart < NEVER:
         return passes_gate(shape.gate, me.gate, me.gate_words, wait.apart, now.number)

@@ -5,9 +5,8 @@ These functions serve all actors, so that the code of each has only what depends
 
 from samhw.sim.compiled.points import HEAD, began_of, changes_of, last_good_point, last_point, point_words
 from samhw.sim.compiled.records import NEVER, UP_TO_DATE, ActorRecord, ChannelRecord
-from samhw.sim.compiled.rows import differ, fill
+from samhw.sim.compiled.rows import count_passed, differ, fill
 from samhw.sim.compiled.settle import forget_slots, forget_tokens, tell_consumer, tell_producer
-from samhw.sim.compiled.tokens import count_passed
 from samhw.sim.machine_code import apart, words_at
 from samhw.sim.step import Words
 

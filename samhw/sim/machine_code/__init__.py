@@ -3,8 +3,17 @@
 from samhw.sim.machine_code.code_cache import address_of, prepare
 from samhw.sim.machine_code.expression_values import Untranslatable
 from samhw.sim.machine_code.fingerprint import function_key
-from samhw.sim.machine_code.intrinsics import UNKNOWN, apart, call, local_words, real_of, word_of, words_at
-from samhw.sim.machine_code.record import Record, Table
+from samhw.sim.machine_code.intrinsics import (
+    UNKNOWN,
+    Record,
+    Table,
+    apart,
+    call,
+    local_words,
+    real_of,
+    word_of,
+    words_at,
+)
 
 __all__ = [
     "UNKNOWN",

@@ -18,7 +18,7 @@ from samhw.sim.machine_code.expression_values import (
     operand,
 )
 from samhw.sim.machine_code.expressions import Expressions
-from samhw.sim.machine_code.record import Record
+from samhw.sim.machine_code.intrinsics import Record
 
 __all__ = ["Calls"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from samhw.sim.machine_code.record import Record
+from samhw.sim.machine_code.intrinsics import Record
 
 __all__ = [
     "Computed",

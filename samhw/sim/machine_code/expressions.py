@@ -23,7 +23,7 @@ from samhw.sim.machine_code.expression_values import (
     is_named_tuple,
     operand,
 )
-from samhw.sim.machine_code.record import Record
+from samhw.sim.machine_code.intrinsics import Record
 
 __all__ = ["Expressions"]
 

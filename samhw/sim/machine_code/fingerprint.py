@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from samhw.sim.machine_code import intrinsics
+from samhw.sim.machine_code.code import machine_name
 from samhw.sim.machine_code.expression_values import StandIns, Untranslatable, is_named_tuple
-from samhw.sim.machine_code.native import machine_name
-from samhw.sim.machine_code.record import Record
+from samhw.sim.machine_code.intrinsics import Record
 
 __all__ = ["definition_of", "fingerprint", "function_key", "functions_apart", "outer_values"]
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from samhw.cache import cache_directory
 from samhw.errors import InputError
-from samhw.files import reason
+from samhw.files import cache_directory, reason
 
 __all__ = ["BuiltProgram", "built", "cached", "digest"]
 

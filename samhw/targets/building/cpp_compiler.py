@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
 
-from samhw.cache import cache_directory
 from samhw.errors import InputError, RunError
+from samhw.files import cache_directory
 from samhw.processes import run
 from samhw.targets.building.build_cache import cached, digest
 

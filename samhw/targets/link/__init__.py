@@ -1,7 +1,6 @@
 """The host's end of the link of docs/link.md."""
 
 from samhw.targets.link.client import MOST_WORDS, Client
-from samhw.targets.link.serial_port import SerialPort
-from samhw.targets.link.transport import Transport
+from samhw.targets.link.transport import SerialPort, Transport
 
 __all__ = ["MOST_WORDS", "Client", "SerialPort", "Transport"]

@@ -16,7 +16,7 @@ from samhw import processes
 from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Arch, Design, Graph, Kind, MemoryRole, Repeat, Token
-from samhw.graph.deadlock import DeadlockError
+from samhw.graph.liveness import DeadlockError
 from samhw.graph.numerics import Words
 from samhw.hls import Options, emit, emit_order, emit_together, lower, simulated, vectors
 from samhw.hls.cpp import project_name

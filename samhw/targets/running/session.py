@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from samhw.errors import InputError, RunError
 from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, Graph, HostOptions, MemoryRole, Node
 from samhw.graph.address_map import MOST_ACTORS, REGION, STATES, Cause, Control, Register
-from samhw.graph.deadlock import deadlock
+from samhw.graph.liveness import deadlock
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
 from samhw.graph.sequence import check_steps, first_of
 from samhw.sim import simulate_regions, total_cycles
-from samhw.sim.fault import DISORDERED
+from samhw.sim.result import DISORDERED
 from samhw.targets.running.images import packed, stored_words, unpacked
 from samhw.targets.running.port import Ending, Trace, WordPort
 

@@ -217,6 +217,11 @@ class Format:
         return replace(self, levels=tuple(levels))
 
     @property
+    def rows(self) -> "Format":
+        """Rows of entries below a dense level, with the modes in this order."""
+        return Format.sparse_in([False, *[True] * (self.rank - 1)], self.mode_order)
+
+    @property
     def of_result(self) -> "Format":
         """The format of a result that has its coordinates where this one does: levels that no region writes
         become compressed."""

@@ -5,15 +5,15 @@ from pathlib import Path
 from samhw.errors import InputError
 from samhw.files import check_readable, reason
 from samhw.tensors.formats import Format
-from samhw.tensors.io import frostt, matrix_market, npz, pytorch_file, sam_directory, snap
+from samhw.tensors.io import entry_lines, matrix_market, npz, pytorch_file, sam_directory
 from samhw.tensors.io.text_file import TextFile, text_suffix
 from samhw.tensors.tensor import Tensor
 
 __all__ = ["read_tensor", "write_tensor"]
 
-_TEXTS = {".mtx": matrix_market.read, ".tns": frostt.read, ".txt": snap.read}
+_TEXTS = {".mtx": matrix_market.read, ".tns": entry_lines.read, ".txt": entry_lines.read_edges}
 _ARRAYS = {".npz": npz.read, ".npy": npz.read_array, ".pt": pytorch_file.read, ".pth": pytorch_file.read}
-_WRITERS = {".mtx": matrix_market.write, ".tns": frostt.write, ".npz": npz.write}
+_WRITERS = {".mtx": matrix_market.write, ".tns": entry_lines.write, ".npz": npz.write}
 _SUFFIXES = "a .mtx, .tns or .npz file, or a directory"
 _READABLE = "a .mtx, .tns, .txt, .npz, .npy or .pt file, or a directory"
 

@@ -2,12 +2,12 @@
 
 from samhw.compiler.einsum import Einsum, Intermediate, View
 from samhw.compiler.fusion_table import Feed, PlannedNode, PlannedOutput
+from samhw.compiler.lowering.advance import Goal, RowEnd
 from samhw.compiler.lowering.builder import TableBuilder
 from samhw.compiler.lowering.bundles import Bundles
 from samhw.compiler.lowering.joiners import StreamJoiner
 from samhw.compiler.lowering.lockstep import Bundle, Lockstep, Meeting
 from samhw.compiler.lowering.row import OpenRow
-from samhw.compiler.lowering.row_end import Goal, RowEnd
 from samhw.compiler.lowering.scans import Scanner
 from samhw.compiler.lowering.space import RowStream, ValueStream
 from samhw.graph.numerics import Integer

@@ -97,6 +97,9 @@ def test_constants_with_zeros_are_stored_sparse_where_that_is_asked_for() -> Non
     text = f"g (float[3, 4] x) => (float[3, 2] y) <float[4, 2] w = {w}> {{ y = MatMul (x, w) }}"
     data = {"x": np.arange(12).reshape(3, 4)}
     dense, sparse = compiled(text, data), compiled(text, data, sparsify=0.5)
+    chosen = compiled(text, data, schedule="auto")
+    assert chosen.compiled.schedule.formats["w"] == "csr"
+    assert dense.run()["y"].tolist() == chosen.run()["y"].tolist()
     assert dense.imported.program.tensors["w"].format.is_all_dense
     assert sparse.imported.program.tensors["w"].format.is_sparse
     assert dense.run()["y"].tolist() == sparse.run()["y"].tolist()

@@ -112,7 +112,7 @@ def test_layouts_are_formats(layout):
 
 def test_annotations_and_sparsify():
     torch.manual_seed(0)
-    module = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 4)).eval()
+    module = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 16)).eval()
     with torch.no_grad():
         module[2].weight[:, 1:4] = 0
     samhw.torch.annotate(module[0].weight, "csr")
@@ -126,6 +126,14 @@ def test_annotations_and_sparsify():
     assert formats(sparsify=0.5) == ["csr", "csr"]
     assert formats(sparsify=0.7) == ["csr", "dense"]
     samhw.torch.compile(module, x, value="f32", sparsify=0.5).run().check()
+    # Half of the argument are zeros too; that of another run may have none.
+    masked = (x[0] * torch.tensor([0, 1, 0, 1, 0, 0]),)
+    design = samhw.torch.compile(module, masked, value="f32", schedule="auto")
+    assert design.compiled.schedule.formats["n2_weight"] in ("csr", "csc")
+    assert design.compiled.schedule.formats["input"].startswith("dense")
+    design.run().check()
+    with pytest.warns(UserWarning, match="60 % of n2_weight are zeros, the others in blocks of 1x16"):
+        samhw.torch.compile(module, x, value="f32").run()
     with pytest.raises(InputError, match="unknown format 'csx'"):
         samhw.torch.annotate(module[0].weight, "csx")
 

@@ -5,7 +5,7 @@ from random import Random
 
 from amaranth.sim import Simulator, SimulatorContext
 
-from samhw.rtl.link.crc import Crc
+from samhw.rtl.link.frames import Crc
 
 
 def test_against_zlib():

@@ -6,8 +6,7 @@ import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
 from samhw.errors import InputError
-from samhw.rtl.link.period import PeriodRom
-from samhw.rtl.link.uart import Receiver, Transmitter, bit_period
+from samhw.rtl.link.uart import PeriodRom, Receiver, Transmitter, bit_period
 
 BYTES = b"\x00\xff\x55\xaa\x7e\x7d\x01\x80 samhw"
 

@@ -8,7 +8,7 @@ from amaranth.hdl import Elaboratable, Module, Value
 
 from samhw.rtl.units import Unit
 from samhw.rtl.units.float_parts import shift_right_sticky
-from samhw.rtl.units.multiplier import multiply, multiply_registers
+from samhw.rtl.units.twos_complement import multiply, multiply_registers
 from tests.rtl.units.harness import UnitBench
 
 pytestmark = pytest.mark.verilator

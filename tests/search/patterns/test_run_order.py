@@ -7,7 +7,7 @@ import pytest
 from samhw.choices.fuse.asked_regions import in_sequence
 from samhw.compiler.search.patterns import StatementPattern, call, find_patterns
 from samhw.compiler.search.patterns.expression_shapes import anything
-from samhw.compiler.search.patterns.matching import RunOrder
+from samhw.compiler.search.patterns.shipped import RunOrder
 from samhw.lang import Access, Program, Statement, accesses, parse
 
 

@@ -10,14 +10,15 @@
 
 from samhw.compiler.search.patterns.expression_shapes import Shape, access, call, either, reduced, where
 from samhw.compiler.search.patterns.expression_shapes import anything as any
-from samhw.compiler.search.patterns.matching import (
+from samhw.compiler.search.patterns.shipped import (
+    BUILT_IN,
     Match,
     PatternMatches,
     Refused,
     StatementPattern,
     find_patterns,
+    with_own_patterns,
 )
-from samhw.compiler.search.patterns.shipped import BUILT_IN, with_own_patterns
 
 __all__ = [
     "BUILT_IN",

@@ -15,8 +15,7 @@ from samhw.importers.core.formulas import (
     clamp,
 )
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.operators.quotients import truncated
-from samhw.importers.onnx.operators.whole import wrapped
+from samhw.importers.onnx.operators.quotients import truncated, wrapped
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import (
     Held,

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 
 from samhw.importers.core import UnsupportedError, Value
-from samhw.importers.onnx.graph_names import Entry, GraphNames
 from samhw.importers.onnx.importer import NodeImporter
+from samhw.importers.onnx.model import Entry, GraphNames
 from samhw.importers.onnx.operators.views import picked, stacked
 from samhw.importers.onnx.values import Held, NodeCall, Operand, Typed, kind_of
 

@@ -1,7 +1,6 @@
 """Operators that go through tensors element by element."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -11,8 +10,6 @@ from samhw.importers.core import Value
 from samhw.importers.core.formulas import (
     ARCSINE,
     ARCTANGENT,
-    acosh,
-    asinh,
     clamp,
     elu,
     error_function,
@@ -20,6 +17,7 @@ from samhw.importers.core.formulas import (
     odd,
     softplus,
 )
+from samhw.importers.core.operators import COMPARISONS, LOGIC, ONCE, SEVERAL_TIMES, Maker
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import (
@@ -33,31 +31,23 @@ from samhw.importers.onnx.values import (
 from samhw.lang.expr import Expr
 from samhw.lang.functions import abs as abs_
 from samhw.lang.functions import (
-    cos,
     eq,
-    exp,
-    le,
     leaky_relu,
-    log,
     lt,
     reciprocal,
     relu,
     rint,
     select,
     sigmoid,
-    sin,
     sqrt,
-    tanh,
 )
 from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
 
 __all__ = ["without"]
 
-Maker = Callable[..., Expr]
 
-
-def register(names: str, make: Maker, *, condition: bool = False, alone: bool = False) -> None:
+def register(name: str, make: Maker, *, condition: bool = False, alone: bool = False) -> None:
     """An operator that is one expression of its operands.
 
     Args:
@@ -69,19 +59,17 @@ def register(names: str, make: Maker, *, condition: bool = False, alone: bool = 
         given = [importer.materialized(x) for x in operands] if alone else operands
         return importer.elementwise(make, *given, condition=condition)
 
-    for name in names.split():
-        operator(name)(handler)
+    operator(name)(handler)
 
 
-def register_with(names: str, make: Maker, **defaults: float) -> None:
+def register_with(name: str, make: Maker, **defaults: float) -> None:
     """An operator of one tensor, which may stand in its expression several times, and of attributes."""
 
     def handler(importer: NodeImporter, call: NodeCall, x: Operand) -> Value:
-        numbers = {name: _single(call.get(name, default)) for name, default in defaults.items()}
+        numbers = {key: _single(call.get(key, default)) for key, default in defaults.items()}
         return importer.elementwise(lambda e: make(e, **numbers), importer.materialized(x))
 
-    for name in names.split():
-        operator(name)(handler)
+    operator(name)(handler)
 
 
 def _single(number: float) -> float:
@@ -89,59 +77,23 @@ def _single(number: float) -> float:
     return float(np.float32(number))
 
 
-for _names, _make in (
-    ("Neg", lambda x: -x),
-    ("Abs", abs_),
-    ("Relu", relu),
-    ("Sub", lambda a, b: a - b),
-):
-    register(_names, _make)
+for _, _name, _make in ONCE:
+    register(_name, _make)
 
-for _names, _make in (
-    ("Exp", exp),
-    ("Log", log),
-    ("Sqrt", sqrt),
-    ("Reciprocal", reciprocal),
-    ("Sin", sin),
-    ("Cos", cos),
-    ("Tanh", tanh),
-    ("Sigmoid", sigmoid),
-    ("Round", rint),
-):
-    register(_names, _make)
+for _, _name, _make in SEVERAL_TIMES:
+    register(_name, _make, alone=True)
 
-for _names, _make in (
-    ("Less", lt),
-    ("LessOrEqual", le),
-    ("Greater", lambda a, b: lt(b, a)),
-    ("GreaterOrEqual", lambda a, b: le(b, a)),
-    ("Equal", eq),
-    ("And", lambda a, b: a * b),
-    ("Or", max_),
-    ("Xor", lambda a, b: 1 - eq(a, b)),
-    ("Not", lambda a: eq(a, 0)),
-    ("IsNaN", lambda a: 1 - eq(a, a)),
-):
-    register(_names, _make, condition=True, alone=_names == "IsNaN")
+for _, _name, _make in COMPARISONS:
+    register(_name, _make, condition=True)
 
-for _names, _make in (("Sign", lambda x: lt(0, x) - lt(x, 0)),):
-    register(_names, _make, alone=True)
+for _name, _make in LOGIC.items():
+    register(_name.capitalize(), _make, condition=True)
 
-for _names, _make in (
-    ("Tan", lambda x: sin(x) / cos(x)),
-    ("Sinh", lambda x: (exp(x) - exp(-x)) * 0.5),
-    ("Cosh", lambda x: (exp(x) + exp(-x)) * 0.5),
-    ("Asinh", asinh),
-    ("Acosh", acosh),
-    ("Atanh", lambda x: log((1 + x) / (1 - x)) * 0.5),
-    ("Erf", partial(error_function, rest=False)),
-    ("Softplus", softplus),
-    ("Softsign", lambda x: x / (1 + abs_(x))),
-    ("Mish", lambda x: x * tanh(softplus(x))),
-    ("HardSwish", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6)),
-):
-    register(_names, _make, alone=True)
-
+register("Sub", lambda a, b: a - b)
+register("Round", rint)
+register("Erf", partial(error_function, rest=False), alone=True)
+register("Softplus", softplus, alone=True)
+register("IsNaN", lambda a: 1 - eq(a, a), condition=True, alone=True)
 register_with("LeakyRelu", lambda x, alpha: leaky_relu(x, alpha), alpha=0.01)
 register_with("Elu", lambda x, alpha: elu(x, alpha), alpha=1.0)
 register_with("Celu", lambda x, alpha: elu(x, alpha, 1.0, 1 / alpha), alpha=1.0)

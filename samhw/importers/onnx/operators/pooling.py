@@ -24,15 +24,9 @@ def windows_of(call: NodeCall, sizes: Sequence[int]) -> list[SlidingWindow]:
     """The windows along each dimension. With `ceil_mode` a last one that begins within the data counts."""
     kernel = each_of(call.get("kernel_shape"), len(sizes))
     strides, dilations = (each_of(call.get(name), len(sizes)) for name in ("strides", "dilations"))
-    found = []
     pads = pads_of(call, sizes, kernel, strides, dilations)
-    for size, k, s, pad, d in zip(sizes, kernel, strides, pads, dilations, strict=True):
-        made = SlidingWindow(size, k, s, pad, d)
-        reach = d * (k - 1) + 1
-        if call.get("ceil_mode", 0) and (size + sum(pad) - reach) % s and made.count * s < size + pad[0]:
-            made = SlidingWindow(size, k, s, (pad[0], made.count * s + reach - size - pad[0]), d)
-        found.append(made)
-    return found
+    found = [SlidingWindow(*each) for each in zip(sizes, kernel, strides, pads, dilations, strict=True)]
+    return [window.with_last() for window in found] if call.get("ceil_mode", 0) else found
 
 
 def apart(importer: NodeImporter, x: Value, dim: int, window: SlidingWindow) -> Value:

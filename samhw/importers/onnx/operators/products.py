@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value, letters
-from samhw.importers.core.windows import SlidingWindow, are_mostly_outside
+from samhw.importers.core.operators import einsum, matmul
+from samhw.importers.core.windows import SlidingWindow, are_mostly_outside, convolved
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import NodeCall, Operand
@@ -17,12 +17,7 @@ __all__ = ["along", "each_of", "pads_of", "transposed", "with_bias"]
 
 @operator("MatMul")
 def import_matmul(importer: NodeImporter, call: NodeCall, a: Operand, b: Operand) -> Value:
-    ranks = len(importer.shape(a)), len(importer.shape(b))
-    batch = letters(max(0, max(ranks) - 2), "A")
-    left = f"{batch[len(batch) - max(0, ranks[0] - 2) :]}{'i' if ranks[0] > 1 else ''}k"
-    right = f"{batch[len(batch) - max(0, ranks[1] - 2) :]}k{'j' if ranks[1] > 1 else ''}"
-    out = f"{batch}{'i' if ranks[0] > 1 else ''}{'j' if ranks[1] > 1 else ''}"
-    return importer.contract(f"{left},{right}->{out}", a, b)
+    return matmul(importer.tensors, importer.value(a), importer.value(b))
 
 
 def transposed(x: Value) -> Value:
@@ -49,41 +44,14 @@ def import_gemm(
 
 @operator("Einsum")
 def import_einsum(importer: NodeImporter, call: NodeCall, *operands: Operand) -> Value:
-    equation = call.get("equation").replace(" ", "")
-    inputs, arrow, output = equation.partition("->")
-    parts, ranks = inputs.split(","), [len(importer.shape(x)) for x in operands]
-    free = [letter for letter in letters(26, "A") + letters(26) if letter not in equation]
-    counts = [rank - len(part) + 3 for part, rank in zip(parts, ranks, strict=True) if "..." in part]
-    dots = "".join(free[: max(counts, default=0)])
-    for n, (part, rank) in enumerate(zip(parts, ranks, strict=True)):
-        if "..." in part:
-            parts[n] = part.replace("...", dots[len(dots) - (rank - len(part) + 3) :])
-    if arrow:
-        output = output.replace("...", dots)
-    else:
-        every = "".join(parts)
-        output = dots + "".join(sorted(x for x in set(every) if every.count(x) == 1 and x not in dots))
-    single = [_single(importer, part, importer.value(x)) for part, x in zip(parts, operands, strict=True)]
-    return importer.contract(f"{','.join(part for part, _ in single)}->{output}", *(x for _, x in single))
-
-
-def _single(importer: NodeImporter, part: str, x: Value) -> tuple[str, Value]:
-    """An operand in which no letter stands twice: its diagonals are modes of their own."""
-    while len(set(part)) < len(part):
-        letter = max(part, key=part.count)
-        one = part.index(letter)
-        other = part.index(letter, one + 1)
-        size = importer.build.shape(x)[one]
-        ones = importer.constant(
-            (np.arange(size)[:, None, None] == np.arange(size)[:, None]).astype(np.float32)
-            * np.eye(size, dtype=np.float32)[None],
-            "diagonal",
-        )
-        own = letters(len(x.modes))
+    def diagonal(x: Value, one: int, other: int) -> Value:
+        size, own = importer.build.shape(x)[one], letters(len(x.modes))
+        equal = np.arange(size)[:, None] == np.arange(size)
+        ones = importer.constant((equal[..., None] & equal).astype(np.float32), "diagonal")
         rest = "".join(name for dim, name in enumerate(own) if dim not in (one, other))
-        x = importer.contract(f"Z{own[one]}{own[other]},{own}->{rest}Z", ones, x)
-        part = f"{part[:one]}{part[one + 1 : other]}{part[other + 1 :]}{letter}"
-    return part, x
+        return importer.contract(f"Z{own[one]}{own[other]},{own}->{rest}Z", ones, x)
+
+    return einsum(importer.tensors, call.get("equation"), list(map(importer.value, operands)), diagonal)
 
 
 def along(importer: NodeImporter, x: Value, dim: int, matrix: Value) -> Value:
@@ -190,22 +158,16 @@ def convolution(
     or, of a transposed one, of the result, over which each element spreads."""
     batch, channels, *_ = importer.build.shape(x)
     sparse = are_mostly_outside(windows)
-    wide, shape, rows, matrices = "", [], [], []
-    for n, (window, place, inside, number) in enumerate(zip(windows, "pqr", "uvw", "yxz", strict=False)):
-        wide += number + inside if window.is_view else place
-        shape += [window.count, window.kernel] if window.is_view else [window.size]
+    equation, shape = convolved(windows, backwards=backwards)
+    matrices = []
+    for n, window in enumerate(windows):
         if not window.is_view:
             held, hints = window.scattering() if backwards else window.picking(sparse=sparse)
             matrices.append(importer.build.constant(held, f"windows_{n}", hints))
-            rows.append(f"{place}{inside}{number}" if backwards else f"{number}{inside}{place}")
-    inside, numbers = "uvw"[: len(windows)], "yxz"[: len(windows)]
-    data, out, taken = (numbers, wide, "co") if backwards else (wide, numbers, "oc")
-    counts = [window.count for window in windows]
     sizes = importer.build.shape(weight)
-    given = importer.views.view(x, [batch, groups, channels // groups, *(counts if backwards else shape)])
+    given = importer.views.view(x, [batch, groups, channels // groups, *shape])
     weights = importer.views.view(weight, [groups, sizes[0] // groups, *sizes[1:]])
-    equation = ",".join([f"ngc{data}", f"g{taken}{inside}", *rows]) + f"->ngo{out}"
     made = importer.contract(equation, given, weights, *matrices)
     outputs = sizes[1] * groups if backwards else sizes[0]
-    left: list[Any] = [window.size for window in windows] if backwards else counts
+    left = [window.size if backwards else window.count for window in windows]
     return importer.views.view(made, [batch, outputs, *left])

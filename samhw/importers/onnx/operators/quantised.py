@@ -13,7 +13,7 @@ from samhw.importers.core.element_types import WHOLE, narrowest
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.casts import cast
 from samhw.importers.onnx.operators.products import with_bias
-from samhw.importers.onnx.operators.whole import low_bits, shifted, wrapped
+from samhw.importers.onnx.operators.quotients import low_bits, shifted, wrapped
 from samhw.importers.onnx.registry import operator
 from samhw.importers.onnx.values import (
     Array,

@@ -11,9 +11,8 @@ from samhw.importers.core import UnsupportedError, Value
 from samhw.importers.core.element_types import WHOLE
 from samhw.importers.core.formulas import powered
 from samhw.importers.onnx.importer import NodeImporter
-from samhw.importers.onnx.operators.quotients import truncated
+from samhw.importers.onnx.operators.quotients import divided, truncated
 from samhw.importers.onnx.operators.views import picked
-from samhw.importers.onnx.operators.whole import divided
 from samhw.importers.onnx.registry import Results, operator
 from samhw.importers.onnx.values import Held, NodeCall, Operand, is_float, kind_of
 from samhw.lang import MOST_RANKS

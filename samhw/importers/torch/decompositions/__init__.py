@@ -7,10 +7,8 @@ from samhw.importers.torch.decompositions import (
     functions,
     indexing,
     linear_algebra,
-    quotients,
     reducing,
     resizing,
-    special,
     windows,
 )
 
@@ -20,9 +18,7 @@ __all__ = [
     "functions",
     "indexing",
     "linear_algebra",
-    "quotients",
     "reducing",
     "resizing",
-    "special",
     "windows",
 ]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from samhw.importers.core import UnsupportedError, letters
-from samhw.importers.core.windows import SlidingWindow, are_mostly_outside
+from samhw.importers.core.windows import SlidingWindow, are_mostly_outside, convolved
 from samhw.importers.torch.own_operators import NOTHING, contract, hot, picked, stored, taken_apart
 from samhw.importers.torch.registry import decomposition
 
@@ -143,22 +143,17 @@ def convolution(
         sizes = [(w.size - 1) * w.stride + n for w, n in zip(windows, reach, strict=True)]
         windows = windows_of(sizes, kernel, stride, padding, dilation)
     sparse = are_mostly_outside(windows)
-    # The letters of what has windows, and of what has a place for each.
-    wide, shape, matrices = "", [], []
-    for window, place, inside, number in zip(windows, "pqr", "uvw", "yxz", strict=False):
-        wide += number + inside if window.is_view else place
-        shape += [window.count, window.kernel] if window.is_view else [window.size]
-        if not window.is_view:
-            held = window.spreading() if transposed else window.matrix(sparse=sparse)
-            matrices.append((f"{place}{inside}{number}" if transposed else f"{number}{inside}{place}", held))
-    inside, numbers = "uvw"[:count], "yxz"[:count]
-    data, out, channels = (numbers, wide, "co") if transposed else (wide, numbers, "oc")
-    made = contract(
-        ",".join([f"ngc{data}", f"g{channels}{inside}", *(row for row, _ in matrices)]) + f"->ngo{out}",
+    equation, shape = convolved(windows, backwards=transposed)
+    matrices = [
+        window.spreading() if transposed else window.matrix(sparse=sparse)
+        for window in windows
+        if not window.is_view
+    ]
+    parts = (
         x.reshape(batch, groups, -1, *(x.shape[2:] if transposed else shape)),
         taken_apart(weight, 0, (groups, -1)),
-        *(matrix for _, matrix in matrices),
     )
+    made = contract(equation, *parts, *matrices)
     made = made.reshape(batch, -1, *(sizes if transposed else [window.count for window in windows]))
     return made if bias is None else made + spread(bias, count)
 
@@ -203,18 +198,9 @@ def pooled_windows(
         stride: that of the kernel where there is none.
         ceil: a last window that only begins within the data counts.
     """
-    found = []
-    for made in windows_of(
-        sizes, kernel, kernel if stride is None or stride == [] else stride, padding, dilation
-    ):
-        pad, reach = made.padding[0], made.dilation * (made.kernel - 1) + 1
-        size, step = made.size, made.stride
-        if ceil and (size + 2 * pad - reach) % step and made.count * step < size + pad:
-            made = Windows(
-                size, made.kernel, step, (pad, made.count * step + reach - size - pad), made.dilation
-            )
-        found.append(made)
-    return found
+    step = kernel if stride is None or stride == [] else stride
+    found = windows_of(sizes, kernel, step, padding, dilation)
+    return [window.with_last() for window in found] if ceil else found
 
 
 def max_pool(

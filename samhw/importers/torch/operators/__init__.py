@@ -8,7 +8,6 @@ from samhw.importers.torch.operators import (
     quantised,
     recurrent,
     reductions,
-    sampling,
     views,
 )
 
@@ -20,6 +19,5 @@ __all__ = [
     "quantised",
     "recurrent",
     "reductions",
-    "sampling",
     "views",
 ]

@@ -10,8 +10,6 @@ import numpy as np
 
 from samhw.importers.core import UnsupportedError, Value, check_unmasked
 from samhw.importers.core.formulas import (
-    acosh,
-    asinh,
     clamp,
     elu,
     error_function,
@@ -20,6 +18,7 @@ from samhw.importers.core.formulas import (
     sinc,
     softplus,
 )
+from samhw.importers.core.operators import COMPARISONS, LOGIC, ONCE, SEVERAL_TIMES, Maker
 from samhw.importers.torch import host
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.operands import Operand
@@ -30,21 +29,15 @@ from samhw.lang.functions import (
     abs as abs_,
 )
 from samhw.lang.functions import (
-    cos,
     eq,
     exp,
-    le,
     leaky_relu,
     log,
     lt,
-    reciprocal,
-    relu,
     rint,
     rsqrt,
     select,
-    sigmoid,
     silu,
-    sin,
     sqrt,
     tanh,
 )
@@ -52,8 +45,6 @@ from samhw.lang.functions import max as max_
 from samhw.lang.functions import min as min_
 
 __all__: list[str] = []
-
-Maker = Callable[..., Expr]
 
 
 def register(names: str, make: Maker, *, condition: bool = False) -> None:
@@ -103,19 +94,25 @@ def register_of_two(names: str, make: Maker) -> None:
         operator(name)(handler)
 
 
+_VANISHING = {"exp", "relu", "sigmoid"}
+
+for _names, _, _function in ONCE:
+    (register_vanishing if _names in _VANISHING else register)(_names, _function)
+
+for _names, _, _function in SEVERAL_TIMES:
+    register_many(_names, _function)
+
+for _names, _, _function in COMPARISONS:
+    register(_names, _function, condition=True)
+
+register("ne", lambda a, b: 1 - eq(a, b), condition=True)
+register("logical_not", LOGIC["not"], condition=True)
+
 _SINGLE: dict[str, Maker] = {
-    "abs": abs_,
-    "tanh": tanh,
     "silu": silu,
-    "sin": sin,
-    "cos": cos,
-    "log": log,
-    "sqrt": sqrt,
     "rsqrt": rsqrt,
-    "reciprocal": reciprocal,
     "maximum": max_,
     "minimum": min_,
-    "neg": lambda x: -x,
     "exp2": lambda x: exp(x * math.log(2)),
     "expm1": lambda x: exp(x) - 1.0,
     "log1p": lambda x: log(x + 1.0),
@@ -125,9 +122,6 @@ _SINGLE: dict[str, Maker] = {
 for _names, _function in _SINGLE.items():
     register(_names, _function)
 
-for _names, _function in (("exp", exp), ("relu", relu), ("sigmoid", sigmoid)):
-    register_vanishing(_names, _function)
-
 _OF_TWO: dict[str, Maker] = {
     # Equal infinities have no difference.
     "logaddexp": lambda a, b: max_(a, b) + log(1 + exp(-select(eq(a, b), 0, abs_(a - b)))),
@@ -136,25 +130,6 @@ _OF_TWO: dict[str, Maker] = {
 }
 for _names, _function in _OF_TWO.items():
     register_of_two(_names, _function)
-
-_CONDITIONS: dict[str, Maker] = {
-    "lt": lt,
-    "le": le,
-    "gt": lambda a, b: lt(b, a),
-    "ge": lambda a, b: le(b, a),
-    "eq": eq,
-    "ne": lambda a, b: 1 - eq(a, b),
-    "logical_not": lambda a: eq(a, 0),
-}
-for _names, _function in _CONDITIONS.items():
-    register(_names, _function, condition=True)
-
-_OF_CONDITIONS: dict[str, Maker] = {
-    "and": lambda a, b: a * b,
-    "or": max_,
-    "xor": lambda a, b: 1 - eq(a, b),
-    "not": lambda a: eq(a, 0),
-}
 
 
 def register_of_conditions(name: str, make: Maker) -> None:
@@ -177,7 +152,7 @@ def register_of_conditions(name: str, make: Maker) -> None:
         operator(f"logical_{name}")(logical)
 
 
-for _names, _function in _OF_CONDITIONS.items():
+for _names, _function in LOGIC.items():
     register_of_conditions(_names, _function)
 
 
@@ -207,23 +182,13 @@ for _names, _function, _parameters in (
     ("softplus", softplus, 2),
     ("hardtanh", lambda x, min_val=-1.0, max_val=1.0: clamp(x, min_val, max_val), 2),
     ("hardsigmoid", lambda x: clamp(x + 3.0, 0, 6) * (1 / 6), 0),
-    ("hardswish", lambda x: x * clamp(x + 3.0, 0, 6) * (1 / 6), 0),
     ("elu", elu, 3),
     ("celu", lambda x, alpha=1.0: elu(x, alpha, 1.0, 1 / alpha), 1),
     ("selu", lambda x: elu(x, 1.6732632423543772, 1.0507009873554805), 0),
     ("gelu", gelu_of, 1),
-    ("mish", lambda x: x * tanh(softplus(x)), 0),
     ("log_sigmoid", lambda x: -softplus(-x), 0),
-    ("softsign", lambda x: x / (1 + abs_(x)), 0),
-    ("sign sgn", lambda x: lt(0, x) - lt(x, 0), 0),
-    ("tan", lambda x: sin(x) / cos(x), 0),
     ("sinc", sinc, 0),
-    ("sinh", lambda x: (exp(x) - exp(-x)) * 0.5, 0),
-    ("cosh", lambda x: (exp(x) + exp(-x)) * 0.5, 0),
     ("tanhshrink", lambda x: x - tanh(x), 0),
-    ("asinh", asinh, 0),
-    ("acosh", acosh, 0),
-    ("atanh", lambda x: log((1 + x) / (1 - x)) * 0.5, 0),
     ("erf special_erf", partial(error_function, rest=False), 0),
     ("erfc special_erfc", partial(error_function, rest=True), 0),
 ):

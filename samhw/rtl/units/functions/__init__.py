@@ -11,16 +11,15 @@ from samhw.rtl.units.functions.circular import cos, sin
 from samhw.rtl.units.functions.division import (
     divide_fixed,
     divide_floats,
+    nearest_integer,
     reciprocal,
     reciprocal_root,
     square_root,
 )
-from samhw.rtl.units.functions.exponential import exp, log, tanh
+from samhw.rtl.units.functions.exponential import exp, log, sigmoid, silu, tanh
 from samhw.rtl.units.functions.gaussian import gelu
-from samhw.rtl.units.functions.logistic import sigmoid, silu
 from samhw.rtl.units.functions.piecewise import look_up
 from samhw.rtl.units.functions.pipeline import PipelinedUnit
-from samhw.rtl.units.functions.rounding import nearest_integer
 from samhw.rtl.units.unit import Chain, Unit
 
 __all__ = ["function_unit"]

@@ -10,7 +10,7 @@ from amaranth.lib import data
 from samhw.graph.numerics.fixed_arithmetic import FixedFormat
 from samhw.graph.numerics.float_format import FloatFormat
 from samhw.rtl.units.float_parts import round_integer, round_significand
-from samhw.rtl.units.multiplier import multiply, multiply_registers
+from samhw.rtl.units.twos_complement import multiply, multiply_registers
 from samhw.rtl.units.unit import Unit, delayed
 
 __all__ = ["Pipeline", "PipelinedUnit"]

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samhw.sim.compiled.engine_code import lines_addresses
-from samhw.sim.compiled.off_chip.records import AccessRecord
-from samhw.sim.compiled.records import NEVER
+from samhw.sim.compiled.records import NEVER, AccessRecord
 from samhw.sim.oracle import entry_size
 from samhw.sim.ports import Arbiter
 from samhw.sim.worker import LineAccess, Queue, Worker
@@ -145,5 +144,10 @@ class _AccessImage:
             self._point_to_rows()
 
     def store(self) -> None:
-        """Puts back what statistics need."""
-        self.access.served, self.access.waited = self.record.served, self.record.waited
+        """Puts back what statistics need, and the region's end."""
+        record, access = self.record, self.access
+        access.served, access.waited = record.served, record.waited
+        if record.served:
+            first = (record.served - 1 - record.base) * record.beats
+            last = first if access.port.write else first + record.beats - 1
+            access.latest = int(self._answered[last]) + 1

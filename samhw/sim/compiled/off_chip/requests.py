@@ -1,7 +1,7 @@
 """What firings ask of off-chip memory, and what its answers let others do.
 
-What the next firing of an actor asks for and its token comes with is found when the firing is (find.py); in
-which cycle it asks, when it is timed (careful.py).
+What the next firing of an actor asks for and its token comes with is found when the firing is (finding.py);
+in which cycle it asks, when it is timed (careful.py).
 
 Once no firing can be timed, whoever is to go on waits for an answer in the end. What is to come therefore
 comes as many cycles after the first request as an answer takes at least; and so all requests that are made
@@ -10,9 +10,7 @@ before that are known, and can be served at once.
 
 from collections.abc import Sequence
 
-from samhw.sim.compiled.awake import wake
-from samhw.sim.compiled.off_chip.records import AccessRecord
-from samhw.sim.compiled.records import NEVER, ChannelRecord, GraphRecord
+from samhw.sim.compiled.records import NEVER, AccessRecord, ChannelRecord, GraphRecord, wake
 from samhw.sim.compiled.rows import moved, place_of_least
 from samhw.sim.machine_code import UNKNOWN, apart, words_at
 from samhw.sim.oracle import BEATS, ORIGIN, USE, answer_request, entry_size, first_answer, note_entry

@@ -8,8 +8,10 @@ import gzip
 import importlib.metadata
 import json
 import logging
+import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -17,14 +19,21 @@ from pathlib import Path
 
 from samhw.cost import Use
 from samhw.errors import InputError, RunError
+from samhw.files import reason
+from samhw.processes import run
 from samhw.rtl.link import ROM_WIDTH, bit_period, rom_contents
 from samhw.rtl.memories import TENSOR
 from samhw.rtl.sdram import CONTROLLER
 from samhw.targets.boards.board import Board
 from samhw.targets.boards.ecp5 import place_options, pll_words
-from samhw.targets.building.boards.board_tools import run_tool
-from samhw.targets.building.boards.netlist import TOP, WORDS, BoardDesign, check_size, use_of
-from samhw.targets.building.boards.own_registers import use_own_registers
+from samhw.targets.building.boards.netlist import (
+    TOP,
+    WORDS,
+    BoardDesign,
+    check_size,
+    use_of,
+    use_own_registers,
+)
 from samhw.targets.building.build_cache import cached, digest
 
 __all__ = [
@@ -32,10 +41,59 @@ __all__ = [
     "SYNTHESIS",
     "Bitstream",
     "finish_netlist",
+    "load_bitstream",
+    "loading_command",
     "make_bitstream",
+    "run_tool",
     "synthesise",
     "with_clock",
 ]
+
+
+def loading_command(board: Board, bitstream: Path | str) -> str:
+    """What a user types to load a bitstream."""
+    return f"openFPGALoader -b {board.loader} {bitstream}"
+
+
+def load_bitstream(board: Board, bitstream: Path) -> None:
+    """Loads a bitstream; without openFPGALoader ($OPENFPGALOADER, or on the path) says how that is done, and
+    leaves the board as it is.
+
+    Raises:
+        RunError: if openFPGALoader fails.
+    """
+    program = os.environ.get("OPENFPGALOADER") or shutil.which("openFPGALoader")
+    if program is None:
+        command = loading_command(board, bitstream)
+        _log.info("openFPGALoader was not found; if the board does not hold the bitstream yet: %s", command)
+        return
+    _log.info("loading the bitstream into the %s", board.name)
+    try:
+        done = run([program, "-b", board.loader, bitstream], capture_output=True, text=True)
+    except OSError as error:
+        raise RunError(
+            f"{program} cannot be run ({reason(error)}); set OPENFPGALOADER to its path."
+        ) from None
+    if done.returncode:
+        lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
+        raise RunError(f"The bitstream was not loaded ({lines[-1]}); look whether the cable is plugged in.")
+
+
+def run_tool(folder: Path, name: str, *arguments: str) -> str:
+    """Runs a program of WebAssembly, which sees the folder that it runs in and little else; gives what it
+    says on its error stream.
+
+    Raises:
+        RunError: if it fails.
+    """
+    beside = Path(sys.executable).with_name(name)
+    done = run([beside if beside.exists() else name, *arguments], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+        telling = [line for line in lines if line.lower().startswith("error")]
+        raise RunError(f"{name} failed: {(telling or lines[-1:])[0]}")
+    return str(done.stderr)
+
 
 _NINE = 9
 """Bits of a word in the text of a block memory, of which a line has eight."""
@@ -72,6 +130,9 @@ def _memory_text(period: int) -> Iterator[str]:
     ]
     for at in range(0, len(parts), 8):
         yield " ".join(f"{part:03x}" for part in parts[at : at + 8]) + "\n"
+
+
+# The programs that make bitstreams, and openFPGALoader, which loads them into boards.
 
 
 _log = logging.getLogger(__name__)

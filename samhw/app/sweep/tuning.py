@@ -1,11 +1,12 @@
 """`samhw tune`: of the schedules that a search has found, those worth a simulation, and the best of these."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from samhw.app.checking import Verdict
 from samhw.app.checking.energy import expected_energy
+from samhw.app.checking.measure import pareto_front
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, asked_types
 from samhw.compiler.search import Job
@@ -18,12 +19,9 @@ __all__ = [
     "Tuned",
     "cost_of",
     "energy_for",
-    "pareto_front",
     "shortlist",
     "written_one",
 ]
-
-_T = TypeVar("_T")
 
 Objective = Literal["cycles", "area-delay", "energy", "edp"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
@@ -221,17 +219,3 @@ def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[
 def written_one(found: Sequence[Explored]) -> Explored:
     """The program as it is written; or where that is impossible, the first that is there."""
     return next((one for one in found if one.is_written), found[0])
-
-
-def pareto_front(found: Iterable[_T], point: Callable[[_T], tuple[float, float]]) -> list[_T]:
-    """Those that no other one beats: none has less of one coordinate and no more of the other. By the first
-    coordinate, which rises, while the second falls; of equal ones the first.
-
-    Args:
-        point: both coordinates of one of them, of which less is better.
-    """
-    best: list[_T] = []
-    for one in sorted(found, key=point):
-        if not best or point(one)[1] < point(best[-1])[1]:
-            best.append(one)
-    return best

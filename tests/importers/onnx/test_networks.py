@@ -41,6 +41,15 @@ def test_integers_divide_towards_zero() -> None:
     assert design.notes == ()
 
 
+@pytest.mark.parametrize("kind", ["int32", "uint32", "int64"])
+def test_fractions_to_integer_powers(kind: str) -> None:
+    """Powers that differ from place to place are integers, and their parity is no integer's half."""
+    text = f"g (float[5] a, {kind}[5] b) => (float[5] y) {{ y = Pow (a, b) }}"
+    found = compiled(text, {"a": [1.5, -2, -2, 0, 4], "b": [2, 3, 2, 1, 0]}).run()
+    assert np.allclose(found["y"], [2.25, -8, 4, 0, 1], rtol=1e-5)
+    assert found.check().good
+
+
 def test_a_convolution_by_hand() -> None:
     text = """g (float[1, 1, 3, 3] x) => (float[1, 1, 2, 2] y) <float[1, 1, 2, 2] w = {1, 0, 0, 2}>
         { y = Conv <kernel_shape = [2, 2]> (x, w) }"""

@@ -1,6 +1,8 @@
 """Integers of networks are exact, in types of their own: quantised products, quotients, bits, casts; and the
 quantisers of QONNX."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from onnx import helper, numpy_helper
 
 import samhw.onnx
 from samhw.app.cli import main
+from samhw.app.onnx import NetworkDesign
 from samhw.errors import InputError
 from tests.importers.onnx.networks import compiled, network, output, run
 
@@ -247,10 +250,83 @@ def test_quantisers_by_hand(name: str) -> None:
     found = samhw.onnx.compile(model, {"x": X}).run()
     assert found["y"].tolist() == wanted
     assert found.check().program_error == 0
+    assert np.array_equal(judged(model, x=X)["y"], found["y"])
+
+
+def judged(model: onnx.ModelProto, **data: Any) -> dict[str, Any]:
+    """What `qonnx` gives, where it is installed."""
     exec_ = pytest.importorskip("qonnx.core.onnx_exec")
     wrapper = pytest.importorskip("qonnx.core.modelwrapper").ModelWrapper(model)
-    shaped = wrapper.transform(pytest.importorskip("qonnx.transformation.infer_shapes").InferShapes())
-    assert np.array_equal(exec_.execute_onnx(shaped, {"x": X})["y"], found["y"])
+    shapes = pytest.importorskip("qonnx.transformation.infer_shapes").InferShapes()
+    found: dict[str, Any] = exec_.execute_onnx(wrapper.transform(shapes), data)
+    return found
+
+
+DIGITS = Path(__file__).parents[3] / "examples" / "onnx"
+SEEN = [1, 7, 4, 6, 3, 1, 3, 9, 1, 7]
+"""The digits of the images; the networks of both widths take the first for another one."""
+
+
+def digits(bits: int) -> tuple[onnx.ModelProto, NetworkDesign, Any]:
+    images = np.load(DIGITS / "digits.npy")
+    model = onnx.load(DIGITS / f"digits{bits}.onnx")
+    return model, samhw.onnx.compile(model, {"images": images}), images
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_the_tutorials_network_is_right(bits: int) -> None:
+    model, design, images = digits(bits)
+    kinds = {name: str(decl.value) for name, decl in design.imported.program.tensors.items()}
+    assert list(kinds.values()).count("i8") == (4 if bits == 4 else 2)
+    result = design.run()
+    assert result.check().good
+    assert (result["scores"].argmax(1) == SEEN).sum() >= 9
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = len(images)
+    assert np.abs(judged(model, images=images)["scores"] - result["scores"]).max() < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.nightly(but=0)
+@pytest.mark.parametrize("bits", [4, 8])
+def test_the_tutorials_network_as_hardware(bits: int) -> None:
+    _, design, _ = digits(bits)
+    modelled, built, hls = (design.run(backend=backend) for backend in ("sim", "verilator", "hls"))
+    assert built.cycles == modelled.cycles
+    for other in (built, hls):
+        assert other["scores"].tobytes() == modelled["scores"].tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.nightly(but=0)
+def test_the_tutorials_network_on_a_board() -> None:
+    given = [str(DIGITS / "digits4.onnx"), "--data", f"images={DIGITS / 'digits.npy'}"]
+    done = CliRunner().invoke(main, ["run", *given, "--backend", "board:ulx3s", "--emulate"])
+    assert done.exit_code == 0, done.output
+    cycles = re.findall(r"(?:simulator|board) +([\d,]+) cycles", done.output)
+    assert len(cycles) == 2
+    assert cycles[0] == cycles[1]
+    assert "result     right" in done.output
+
+
+@pytest.mark.parametrize(
+    ("channels", "count", "shape"), [(4, 63, (3, 4)), (4, 70, (1, 4, 2, 2)), (1, 255, (4, 4))]
+)
+def test_many_thresholds_are_searched(channels: int, count: int, shape: tuple[int, ...]) -> None:
+    """With ties, infinities and NaN; in fewer cycles than a comparison each takes."""
+    rng = default_rng(count)
+    table = np.sort(rng.integers(-50, 50, (channels, count)) / 8, axis=1).astype(np.float32)
+    x = (rng.integers(-60, 60, shape) / 8).astype(np.float32)
+    x.reshape(-1)[:4] = np.inf, -np.inf, np.nan, table[0, -1]
+    node = helper.make_node("MultiThreshold", ["x", "t"], ["y"], domain=DOMAIN, out_dtype="UINT8")
+    limits = table.reshape(1, channels, *[1] * (len(shape) - 2), count)
+    found = samhw.onnx.compile(qonnx([node], {"t": table}, shape), {"x": x}).run()
+    assert np.array_equal(found["y"], (x[..., None] >= limits).sum(-1))
+    assert found.check().program_error == 0
+    shuffled = samhw.onnx.compile(qonnx([node], {"t": table[:, ::-1]}, shape), {"x": x}).run()
+    assert np.array_equal(shuffled["y"], found["y"])
+    assert found.cycles < 0.7 * shuffled.cycles
 
 
 def layer() -> tuple[Any, dict[str, Any]]:

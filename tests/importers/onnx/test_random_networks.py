@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("onnx")
 
 import samhw.onnx
-from tests.importers.onnx.drawn import drawn_network
+from tests.importers.onnx.networks import drawn_network
 
 JUDGE = "onnxruntime" if find_spec("onnxruntime") else "reference"
 

@@ -3,14 +3,16 @@
 A quantised tensor is integers, in the narrowest type that has them, times a scale.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from samhw.importers.core import UnsupportedError, Value
+from samhw.importers.core import UnsupportedError, Value, letters
 from samhw.importers.core.element_types import narrowest
 from samhw.importers.onnx.importer import NodeImporter
+from samhw.importers.onnx.operators.indices import hot
 from samhw.importers.onnx.operators.quotients import ceiled, floored, truncated
 from samhw.importers.onnx.qonnx_evaluator import ends_of, rounded
 from samhw.importers.onnx.registry import operator
@@ -78,6 +80,14 @@ def _times_scale(importer: NodeImporter, whole: Operand, zero: Operand, factor: 
     return importer.elementwise(lambda e, s: e * s, made, factor)
 
 
+def _divided(importer: NodeImporter, x: Operand, factor: Operand) -> Value:
+    """A number by its scale; by one that is a power of two without a divider, to the same bits."""
+    number = importer.number(factor)
+    if number is not None and math.frexp(number)[0] == 0.5 and abs(math.log2(number)) < 100:
+        return importer.elementwise(lambda e: e * (1 / number), x)
+    return importer.elementwise(lambda e, s: e / s, x, factor)
+
+
 def _constant(x: Operand | None) -> Array | None:
     return x.array if isinstance(x, Held) and x.fetch is None else None
 
@@ -99,7 +109,7 @@ def import_quant(
         found = rounded(np.clip(data / scale + offset, *(end.astype(np.float32) for end in ends)), mode)
         whole = Held(found.astype(np.int64), getattr(x, "name", "weight"))
     else:
-        made = importer.elementwise(lambda e, s: e / s, x, factor)
+        made = _divided(importer, x, factor)
         if importer.number(zero) != 0:
             made = importer.elementwise(lambda e, z: e + z, made, zero)
         made = _towards(importer, _clipped(importer, made, ends), mode)
@@ -204,19 +214,66 @@ def import_multi_threshold(importer: NodeImporter, call: NodeCall, x: Operand, t
     rank, layout = len(held.modes), call.get("data_layout", "")
     layout = layout or {2: "NC", 3: "NWC", 4: "NCHW"}.get(rank, "")
     channel = layout.index("C") if "C" in layout else 1
-    limits = importer.value(thresholds)
-    rows, channels = importer.build.shape(limits)[0], importer.build.shape(held)[channel]
+    rows, channels = importer.shape(thresholds)[0], importer.build.shape(held)[channel]
     if rows not in (1, channels):
         raise UnsupportedError(
             f"has thresholds for {rows} channels, and {channels} of data", "mend the model"
         )
-    behind = rank - channel - 1
-    limits = replace(limits, modes=(limits.modes[0], *[()] * behind, limits.modes[1]))
-    apart = replace(held, modes=(*held.modes, ()))
-    steps = importer.materialized(importer.elementwise(le, limits, apart))
-    count = importer.reductions.reduced(importer.tensors.expanded(steps), -1)
+    table = _constant(thresholds)
+    if table is not None and _is_searched(table):
+        made = _searched(importer, held, channel, table, getattr(thresholds, "name", "thresholds"))
+    else:
+        made = _counted(importer, held, _beside(importer.value(thresholds), rank - channel - 1))
     factor, more = float(call.get("out_scale", 1.0)), float(call.get("out_bias", 0.0))
-    made = importer.materialized(count)
     if (factor, more) == (1, 0):
         return made
     return importer.elementwise(lambda e: e * factor + more, made)
+
+
+def _beside(table: Value, behind: int) -> Value:
+    """A table of channels and places: with modes for the dimensions after that of the channels between."""
+    return replace(table, modes=(table.modes[0], *[()] * behind, *table.modes[1:]))
+
+
+def _counted(importer: NodeImporter, x: Value, limits: Value) -> Value:
+    """How many of the last mode of `limits` are not above an element."""
+    apart = replace(x, modes=(*x.modes, ()))
+    steps = importer.materialized(importer.elementwise(le, limits, apart))
+    return importer.materialized(importer.reductions.reduced(importer.tensors.expanded(steps), -1))
+
+
+FEWEST_SEARCHED = 60
+"""Thresholds that are looked for in two steps, in four times the area and at most half the cycles."""
+
+
+def _is_searched(table: Array) -> bool:
+    """Whether thresholds ascend, so that those that are not above a number are the first ones."""
+    return table.shape[1] >= FEWEST_SEARCHED and bool((np.diff(table) >= 0).all())
+
+
+def _searched(importer: NodeImporter, x: Value, channel: int, table: Array, name: str) -> Value:
+    """By two counts: of every n-th threshold, which names a group, and of those of this group.
+
+    It compares with some 2 sqrt(n) of n thresholds.
+    """
+    channels, count = table.shape
+    width = 1 << ((count.bit_length() + 1) // 2)
+    groups = -(-(count + 1) // width)
+    # What is left of the last group repeats the last threshold, and counts for nothing.
+    whole = np.pad(table, ((0, 0), (0, groups * width - 1 - count)), mode="edge")
+    rank, behind = len(x.modes), len(x.modes) - channel - 1
+    first = Held(np.ascontiguousarray(whole[:, width - 1 :: width]), f"{name}_first")
+    coarse = _counted(importer, x, _beside(importer.value(first), behind))
+    # The group of each element, as a one at its place, takes the thresholds of the group from the table.
+    padded = np.pad(whole, ((0, 0), (0, 1)), mode="edge").reshape(channels, groups, width)
+    rest = Held(np.ascontiguousarray(padded[:, :, : width - 1]), f"{name}_groups")
+    ones, places = hot(importer, [coarse], [groups]), letters(rank)
+    own = places[channel] if channels > 1 else "Y"
+    limits = importer.contract(f"{places}G,{own}GZ->{places}Z", ones, rest, by_first=True)
+    fine = importer.operations.elementwise(le, limits, replace(x, modes=(*x.modes, ())))
+    steps = importer.tensors.expanded(importer.materialized(fine))
+    within = importer.materialized(importer.reductions.reduced(steps, -1))
+    made = importer.elementwise(lambda g, e: g * width + e, coarse, within)
+    if groups * width - 1 > count:
+        made = importer.elementwise(lambda e: min_(e, count), made)
+    return importer.materialized(made)

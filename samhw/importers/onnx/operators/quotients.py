@@ -254,7 +254,7 @@ def _any_power(importer: NodeImporter, x: Operand, power: Operand) -> Value:
         raise UnsupportedError(
             "has integers to a power that differs from place to place", "cast them to float"
         )
-    base, p = importer.materialized(x), importer.materialized(power)
+    base, p = importer.materialized(x), importer.materialized(importer.as_real(power))
     size = importer.materialized(importer.elementwise(lambda e, q: exp(log(abs_(e)) * q), base, p))
     if isinstance(x, Held) and x.fetch is None and bool((x.array >= 0).all()):
         return size

@@ -62,6 +62,7 @@ def test_a_module() -> None:
     assert worst[0] < 1e-6 < worst[1] < 1e-2
     result = design.run(*calls[0])
     assert result.microseconds("1MHz") == result.cycles
+    assert result.check().verdict == "right"
     (difference,) = result.differences().values()
     exact = module.double()(calls[0][0].double()).detach()
     assert difference.max_abs_error == pytest.approx(float((result.output.double() - exact).abs().max()))

@@ -19,17 +19,29 @@ from samhw.targets.building.project import _pins
 from samhw.targets.building.verilator import find_verilator
 from tests.support.command import good
 
-SQUARE = "tensor x[i=20] : csf\ntensor y[i=20] : csf\ny[i] = x[i] * x[i]\n"
+PROGRAM = "tensor x[i=20] : csf\ntensor y[i=20] : csf\ny[i] = x[i] * x[i] + x[i]\n"
 
 
 @pytest.fixture(scope="module", params=["", "axi4,interrupt,recovery"], ids=["least", "most"])
 def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A build with a run's data."""
+    """A build with a run's data, in integers and in floating point."""
     folder = tmp_path_factory.mktemp("project")
-    (folder / "square.ein").write_text(SQUARE)
+    (folder / "program.ein").write_text(PROGRAM)
     out = folder / "out"
-    data = ("--data", "random:size=20", *(["--host", request.param] if request.param else []))
-    good("build", folder / "square.ein", *data, "--target", "verilog", "--name", "conv", "-o", out)
+    more = ("--host", request.param, "--value", "bf16") if request.param else ()
+    good(
+        "build",
+        folder / "program.ein",
+        "--data",
+        "random:size=20",
+        *more,
+        "--target",
+        "verilog",
+        "--name",
+        "conv",
+        "-o",
+        out,
+    )
     return out
 
 
@@ -68,8 +80,8 @@ def test_the_testbench_passes_as_generated(build: Path) -> None:
 
 
 def test_a_build_without_data_has_registers_to_try(tmp_path: Path) -> None:
-    (tmp_path / "square.ein").write_text(SQUARE)
-    good("build", tmp_path / "square.ein", "--target", "verilog", "-o", tmp_path / "out")
+    (tmp_path / "program.ein").write_text(PROGRAM)
+    good("build", tmp_path / "program.ein", "--target", "verilog", "-o", tmp_path / "out")
     assert json.loads((tmp_path / "out" / "bench" / "words.json").read_text()) == {}
 
 

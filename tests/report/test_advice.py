@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from samhw.app.checking import Verdict
 from samhw.app.checking.advice import Advice
 from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.choices.schedule import Schedule
@@ -74,12 +75,12 @@ def test_advice_about_brackets_is_true() -> None:
     assert with_them["cycles"] == pytest.approx(int(note[2].replace(",", "")), rel=0.05)
 
 
-def trial(cycles: int, luts: float, *, checked: bool = True, share: float = 0.0) -> Trial:
-    return Trial(Explored(Schedule(), float(cycles), luts, 1, share=share), cycles, checked)
+def trial(cycles: int, luts: float, verdict: Verdict = Verdict.RIGHT, share: float = 0.0) -> Trial:
+    return Trial(Explored(Schedule(), float(cycles), luts, 1, share=share), cycles, verdict)
 
 
 def test_the_best_is_on_its_front() -> None:
-    trials = (trial(5019, 20483), trial(5019, 20451), trial(6000, 100), trial(4000, 10, checked=False))
+    trials = (trial(5019, 20483), trial(5019, 20451), trial(6000, 100), trial(4000, 10, Verdict.UNPROVED))
     for objective in ("cycles", "area-delay"):
         tuned = Tuned("data", trials, 4, objective)
         assert tuned.best in tuned.front

@@ -195,7 +195,7 @@ def test_a_plot_for_a_paper(tmp_path: Path) -> None:
 
 def test_the_front_of_a_search_is_a_staircase() -> None:
     trials = tuple(
-        Trial(Explored(Schedule(attempts=n + 1), 0.0, luts, 1), cycles, True)
+        Trial(Explored(Schedule(attempts=n + 1), 0.0, luts, 1), cycles, Verdict.RIGHT)
         for n, (cycles, luts) in enumerate([(50, 900.0), (90, 100.0), (60, 400.0), (95, 500.0)])
     )
     figure = plot_tuned(Tuned("data", trials, 4, "cycles"))
@@ -203,3 +203,14 @@ def test_the_front_of_a_search_is_a_staircase() -> None:
     (front,) = lines
     assert front.get_drawstyle() == "steps-post"
     assert [tuple(point) for point in front.get_xydata()] == [(100, 90), (400, 60), (900, 50)]
+
+
+def test_the_front_of_a_search_for_little_energy_is_one_of_energy() -> None:
+    trials = tuple(
+        Trial(Explored(Schedule(attempts=n + 1), 0.0, 7.0, 1), cycles, Verdict.RIGHT, energy=energy)
+        for n, (cycles, energy) in enumerate([(50, 900.0), (90, 100.0), (95, 500.0)])
+    )
+    plot = plot_tuned(Tuned("data", trials, 4, "edp")).axes[0]
+    lines: list[Any] = [line for line in plot.lines if line.get_label() == "Pareto front"]
+    assert [tuple(point) for point in lines[0].get_xydata()] == [(100, 90), (900, 50)]
+    assert plot.get_xlabel() == "picojoules of an ASIC, by estimate"

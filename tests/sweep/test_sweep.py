@@ -130,6 +130,13 @@ def test_every_field_of_a_schedule_has_a_column(tmp_path: Path) -> None:
         assert {c.partition(".")[0] for c in row if row[c] != written[0][c]} == {name}
 
 
+def test_a_word_may_be_a_number(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text("program = 'spmm'\nlanes = [1, 'i=2']\n[[exclude]]\nlanes = 1\n")
+    (left,) = read_description(path)
+    assert left.schedule.lanes == {"i": 2}
+
+
 def test_fields_in_words_are_axes(tmp_path: Path, here: None) -> None:
     output = tmp_path / "table.csv"
     words = ("--set", "blocks=1,i=4", "--set", "split.A=none,columns(2)", "--set", "partial_sums=none,T")

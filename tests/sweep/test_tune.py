@@ -10,8 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
+from samhw.app.checking import Verdict
 from samhw.app.checking.types_search import TunedTypes, tune_types
 from samhw.app.cli import main
+from samhw.app.report.grids import tuned_grid
 from samhw.app.sweep.tuning import Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import Workload
 from samhw.choices.schedule import Schedule
@@ -33,6 +35,7 @@ FAST, SMALL, WRITTEN, WORSE = (
     explored(50, 60),
 )
 FOUND = [FAST, WRITTEN, SMALL, WORSE]
+RIGHT = Verdict.RIGHT
 
 
 def test_what_is_simulated() -> None:
@@ -44,23 +47,38 @@ def test_what_is_simulated() -> None:
 
 
 def test_what_is_best() -> None:
-    trials = tuple(Trial(found, round(found.cycles), True) for found in (WRITTEN, FAST, SMALL, WORSE))
+    trials = tuple(Trial(found, round(found.cycles), RIGHT) for found in (WRITTEN, FAST, SMALL, WORSE))
     assert Tuned("data", trials, 4, "cycles").best.found is FAST
     assert Tuned("data", trials, 4, "area-delay").best.found is FAST
-    large = (*trials[:1], Trial(replace(FAST, share=1.01), 10, True), *trials[2:])
+    large = (*trials[:1], Trial(replace(FAST, share=1.01), 10, RIGHT), *trials[2:])
     assert Tuned("data", large, 4, "cycles").best.found is WRITTEN
     assert [trial.found for trial in Tuned("data", trials, 4, "cycles").front] == [FAST, WRITTEN, SMALL]
     assert cost_of("cycles")(replace(FAST, share=1.01)) > cost_of("cycles")(replace(SMALL, cycles=1e9))
     assert cost_of("cycles")(replace(FAST, share=2)) > cost_of("cycles")(replace(WORSE, share=1.5))
-    wrong = (trials[0], Trial(FAST, 10, False), *trials[2:])
+    wrong = (trials[0], Trial(FAST, 10, Verdict.WRONG), *trials[2:])
     assert Tuned("data", wrong, 4, "cycles").best.found is WRITTEN
+
+
+def test_a_result_is_told_by_its_verdict() -> None:
+    trials = (
+        Trial(WRITTEN, 30, RIGHT),
+        Trial(FAST, 10, Verdict.PLAUSIBLE, 20),
+        Trial(SMALL, 40, Verdict.WRONG),
+    )
+    tuned = Tuned("data", trials, 4, "cycles")
+    titles, *rows = tuned_grid(tuned)
+    told = {row[0]: row[titles.index("result")] for row in rows}
+    assert told == {"30": "right", "10": "plausible, 20 unproved", "40": "WRONG"}
+    assert [(one["result"], one["checked"]) for one in tuned.to_json()["trials"]] == [
+        *(("right", True), ("plausible", True), ("wrong", False))
+    ]
 
 
 def test_the_file_says_what_was_guessed() -> None:
     guessed = replace(FAST, caveat="without alu sine, which have not been measured")
-    tuned = Tuned("data", (Trial(WRITTEN, 30, True), Trial(guessed, 10, True)), 4, "cycles")
+    tuned = Tuned("data", (Trial(WRITTEN, 30, RIGHT), Trial(guessed, 10, RIGHT)), 4, "cycles")
     assert "# LUTs: without alu sine, which have not been measured.\n" in tuned.dumps("samhw tune p")
-    assert "# LUTs" not in Tuned("data", (Trial(WRITTEN, 30, True),), 1, "cycles").dumps("samhw tune p")
+    assert "# LUTs" not in Tuned("data", (Trial(WRITTEN, 30, RIGHT),), 1, "cycles").dumps("samhw tune p")
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -110,6 +128,10 @@ def test_python() -> None:
     result = design.run(data)
     assert result.cycles == tuned.best.cycles < before == tuned.written.cycles
     np.testing.assert_allclose(result["Y"], data["A"] @ data["X"] @ data["W"], rtol=1e-5)
+    frugal = design.tune(data, budget=2, confirm=1, objective="energy")
+    assert 0 < frugal.best.energy <= frugal.written.energy
+    assert frugal.best.found.energy == min(trial.found.energy for trial in frugal.trials) > 0
+    assert f"{frugal.best.energy / 1e3:,.1f} nJ" in frugal.dumps("design.tune")
 
 
 PRODUCT = "tensor A[i, k]\ntensor X[k, j]\nT[i, j] = A[i, k] * X[k, j]\n"

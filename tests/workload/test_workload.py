@@ -96,6 +96,11 @@ def test_bad_specs(spec: str, message: str) -> None:
         make_workload(load_kernel("spmm"), [spec])
 
 
+def test_a_size_goes_by_the_first_index_that_has_it() -> None:
+    with pytest.raises(InputError, match="'k' has the extent of i; give that"):
+        bind_program("y[i] = A[i, k] * x[k] + x[i]", ["random:k=20"])
+
+
 @pytest.mark.parametrize("program", ["spmm", "gcn"])
 @pytest.mark.parametrize("first", ["karate", "A=a.mtx"])
 def test_nothing_is_given_twice(

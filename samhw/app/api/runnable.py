@@ -20,10 +20,19 @@ from samhw.app.api.arguments import (
     value_of,
 )
 from samhw.app.api.design_result import DesignResult, Drawing, Tables
-from samhw.app.checking import measure
+from samhw.app.checking import Verdict, measure
 from samhw.app.checking.advice import zeros_note
 from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
-from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import (
+    OBJECTIVES,
+    Objective,
+    Trial,
+    Tuned,
+    cost_of,
+    energy_for,
+    shortlist,
+    written_one,
+)
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
 from samhw.choices.schedule import Schedule
@@ -259,13 +268,14 @@ class RunnableDesign:
         held = None if memory is None else memory_of(memory)
         job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
         job = replace(job, memory=held)
-        found = explore(job, budget / 2, cost_of(objective))
+        found = explore(job, budget / 2, cost_of(objective), energy=energy_for(objective, job))
         trials: list[Trial] = []
         for one in shortlist(found, written_one(found), confirm):
             if len(trials) > 1 and monotonic() > end:
                 break
             measured = measure(workload, one.schedule, value=value, arch=self.arch, memory=held)
-            trials.append(Trial(one, measured.cycles, measured.checked))
+            verdict = Verdict(measured.result)
+            trials.append(Trial(one, measured.cycles, verdict, measured.unproved, measured.energy_pj))
         tuned = Tuned(workload.name, tuple(trials), len(found), objective, types_text(workload.types))
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
         self._compiled, self._capacity = None, Capacity()

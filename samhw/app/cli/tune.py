@@ -11,7 +11,7 @@ from typing import NamedTuple
 import click
 from rich.console import Console
 
-from samhw.app.checking.energy import expected_energy
+from samhw.app.checking import Verdict
 from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
 from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
 from samhw.app.cli.options import AREA, TYPES, complete_programs, data_option, load_schedule, say_notes
@@ -21,11 +21,19 @@ from samhw.app.cli.progress import Line, line
 from samhw.app.cli.schedules import growing_options, room_for
 from samhw.app.report.grids import tuned_grid, types_grid
 from samhw.app.sweep import Configuration, sweep
-from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import (
+    OBJECTIVES,
+    Objective,
+    Trial,
+    Tuned,
+    cost_of,
+    energy_for,
+    shortlist,
+    written_one,
+)
 from samhw.app.workload import Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
-from samhw.compiler import AUTO, Compiled, asked_type, asked_types, types_text
-from samhw.compiler.search import Job
+from samhw.compiler import AUTO, asked_type, asked_types, types_text
 from samhw.compiler.search.explore import Explored, explore
 from samhw.cost import parse_budget
 from samhw.errors import InputError, RunError
@@ -134,7 +142,7 @@ def tune(
             SEARCH * budget,
             cost_of(objective),
             progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
-            energy=partial(_energy, job) if objective in ("energy", "edp") else None,
+            energy=energy_for(objective, job),
         )
         listed = {
             one: Configuration(
@@ -230,19 +238,16 @@ def _write_types(tuned: TunedTypes, program: Program, views: _Views) -> None:
         )
 
 
-def _energy(job: Job, compiled: Compiled, schedule: Schedule) -> float:
-    """What a run under a schedule is expected to take, in picojoules."""
-    known = job.statistics(schedule)
-    return 0.0 if known is None else expected_energy(compiled, known)
-
-
 def _say(tuned: Tuned, program: str, output: str) -> None:
     """The trials, and what was written."""
     print_table(Console(), tuned_grid(tuned), title=f"{program} on {tuned.on}: cycles and LUTs")
     best, written = tuned.best, tuned.written
+    energy = (
+        f", {best.energy / 1e3:,.1f} nJ instead of {written.energy / 1e3:,.1f}" if tuned.by_energy else ""
+    )
     click.echo(
-        f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as written; "
-        f"{tuned.looked:,} designs estimated, {len(tuned.trials)} simulated"
+        f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as "
+        f"written{energy}; {tuned.looked:,} designs estimated, {len(tuned.trials)} simulated"
     )
 
 
@@ -268,7 +273,7 @@ def _trials(
         _show(shown, done, f"of {len(configurations)} to simulate")
         rows = sweep(configurations[:done], table, jobs=jobs, scheduler=scheduler)
     found = [
-        Trial(one, row["cycles"], bool(row["checked"]), float(row["energy_pj"] or 0))
+        Trial(one, row["cycles"], Verdict(row["status"]), row["unproved"], float(row["energy_pj"] or 0))
         for one, row in zip(listed, rows, strict=False)
         if "cycles" in row
     ]

@@ -53,7 +53,7 @@ def tuned_grid(tuned: Tuned) -> list[list[str]]:
                 f"{trial.energy / 1e3:,.1f}",
                 str(found.regions),
                 "yes" if trial in front else "",
-                "right" if trial.checked else "unproved",
+                trial.result,
                 ", ".join(filter(None, marks)),
             ]
         )

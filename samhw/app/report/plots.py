@@ -47,13 +47,13 @@ def plot_tuned(tuned: Tuned) -> Figure:
     ):
         # What lies between two points of a front is beaten by the cheaper one.
         line = {"linestyle": "-", "drawstyle": "steps-post"} if name == "Pareto front" else {"linestyle": ""}
-        placed = sorted((trial.found.luts, trial.cycles) for trial in trials)
+        placed = sorted((tuned.price(trial), trial.cycles) for trial in trials)
         size = 6 + 3 * (number > 1)  # A point that is two things shows both.
         look = {**style(number), **line, "markersize": size, "fillstyle": "none" if number > 1 else "full"}
-        plot.plot([luts for luts, _ in placed], [cycles for _, cycles in placed], label=name, **look)
+        plot.plot([price for price, _ in placed], [cycles for _, cycles in placed], label=name, **look)
     count_axis(plot, "x")
     count_axis(plot, "y")
-    plot.set_xlabel("LUTs of an ECP5, estimated")
+    plot.set_xlabel(tuned.currency)
     plot.set_ylabel("cycles")
     plot.set_title(f"{len(tuned.trials)} schedules on {tuned.on}")
     plot.legend()

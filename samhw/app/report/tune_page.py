@@ -21,8 +21,8 @@ def tune_results(program: str, tuned: Tuned) -> Results:
         verdict="",
         good=True,
         stats=(
-            Stat("best", f"{best.cycles:,}", f"cycles, with about {best.found.luts:,.0f} LUTs"),
-            Stat("as written", f"{written.cycles:,}", f"cycles, with about {written.found.luts:,.0f} LUTs"),
+            Stat("best", f"{best.cycles:,}", f"cycles, with about {tuned.cost_in_words(best)}"),
+            Stat("as written", f"{written.cycles:,}", f"cycles, with about {tuned.cost_in_words(written)}"),
             Stat("speedup", f"{written.cycles / best.cycles:.2f}×", f"objective: {tuned.objective}"),
             Stat("designs estimated", f"{tuned.looked:,}", "by exact statistics of the data"),
             Stat("simulated", str(len(tuned.trials)), f"{len(tuned.front)} on the Pareto front"),
@@ -93,13 +93,13 @@ def _group(tuned: Tuned, trial: Trial) -> str:
 
 def _front(tuned: Tuned) -> ScatterChart:
     trials = by_cycles(tuned)
-    front = sorted((trial.found.luts, float(trial.cycles)) for trial in tuned.front)
+    front = sorted((tuned.price(trial), float(trial.cycles)) for trial in tuned.front)
     return ScatterChart(
-        "Cycles against LUTs of an ECP5, estimated",
-        axis("LUTs", [trial.found.luts for trial in trials]),
+        f"Cycles against {tuned.currency}",
+        axis("pJ" if tuned.by_energy else "LUTs", [tuned.price(trial) for trial in trials]),
         axis("cycles", [trial.cycles for trial in trials]),
         tuple(
-            Point(n, trial.found.luts, trial.cycles, _group(tuned, trial)) for n, trial in enumerate(trials)
+            Point(n, tuned.price(trial), trial.cycles, _group(tuned, trial)) for n, trial in enumerate(trials)
         ),
         tuple(front),
         "nothing beats these in both",
@@ -127,5 +127,6 @@ def _details(trial: Trial) -> tuple[tuple[str, str], ...]:
     return (
         ("cycles", f"{trial.cycles:,}, by estimate {trial.found.cycles:,.0f}"),
         ("LUTs", f"{trial.found.luts:,.0f} in {counted(trial.found.regions, 'region')}"),
+        ("result", trial.result),
         ("schedule", trial.found.schedule.dumps().strip()),
     )

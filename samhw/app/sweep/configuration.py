@@ -390,6 +390,9 @@ def _values(name: str, values: object) -> list[Any]:
     """The values of an axis, of the kind that it has."""
     kind = _KINDS.get(name, str)
     found = [None if name == "depth" and value == "auto" else value for value in _list(values)]
+    if kind is str and name not in _CONFIGURED:
+        # A schedule's word may be a number: 1 is one lane.
+        found = [str(value) if type(value) is int else value for value in found]
     for value in found:
         if type(value) is not kind and not (name == "depth" and value is None):
             wanted = {str: "a text", bool: "true or false", int: 'a whole number or "auto"'}[kind]

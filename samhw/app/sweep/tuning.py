@@ -4,14 +4,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from samhw.app.checking import Verdict
+from samhw.app.checking.energy import expected_energy
 from samhw.app.checking.measure import pareto_front
-from samhw.compiler import asked_types
+from samhw.choices.schedule import Schedule
+from samhw.compiler import Compiled, asked_types
+from samhw.compiler.search import Job
 from samhw.compiler.search.explore import Explored
 
-__all__ = ["OBJECTIVES", "Objective", "Trial", "Tuned", "cost_of", "shortlist", "written_one"]
+__all__ = [
+    "OBJECTIVES",
+    "Objective",
+    "Trial",
+    "Tuned",
+    "cost_of",
+    "energy_for",
+    "shortlist",
+    "written_one",
+]
 
 Objective = Literal["cycles", "area-delay", "energy", "edp"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
+_OF_ENERGY = ("energy", "edp")
+"""The objectives that energy is a part of."""
 
 
 def cost_of(objective: Objective) -> Callable[[Explored], float]:
@@ -33,6 +48,19 @@ def cost_of(objective: Objective) -> Callable[[Explored], float]:
     return cost
 
 
+def energy_for(objective: Objective, job: Job) -> Callable[[Compiled, Schedule], float] | None:
+    """What a run under a schedule is expected to take, in picojoules; None where the objective has no use for
+    it."""
+    if objective not in _OF_ENERGY:
+        return None
+
+    def energy(compiled: Compiled, schedule: Schedule) -> float:
+        known = job.statistics(schedule)
+        return 0.0 if known is None else expected_energy(compiled, known)
+
+    return energy
+
+
 @dataclass(frozen=True)
 class Trial:
     """A schedule that has been simulated.
@@ -40,14 +68,26 @@ class Trial:
     Attributes:
         found: as the search has found it.
         cycles: that the run took.
-        checked: its results are NumPy's.
+        verdict: what the check says of its results.
+        unproved: the elements of which the check proves nothing.
+        energy: an estimate of what the run takes, in picojoules.
     """
 
     found: Explored
     cycles: int
-    checked: bool
+    verdict: Verdict
+    unproved: int = 0
     energy: float = 0.0
-    """An estimate of the run's energy, in picojoules."""
+
+    @property
+    def checked(self) -> bool:
+        """The check has passed, and proves something."""
+        return self.verdict.is_proof
+
+    @property
+    def result(self) -> str:
+        """The verdict in words."""
+        return self.verdict.in_words(self.unproved)
 
     def to_json(self) -> dict[str, Any]:
         """The trial for JSON."""
@@ -57,7 +97,9 @@ class Trial:
             "luts": round(self.found.luts),
             "energy_pj": self.energy,
             "regions": self.found.regions,
+            "result": str(self.verdict),
             "checked": self.checked,
+            "unproved": self.unproved,
             "schedule": self.found.schedule.to_json(),
         }
 
@@ -110,11 +152,21 @@ class Tuned:
     @property
     def by_energy(self) -> bool:
         """Energy is a part of the objective."""
-        return self.objective in ("energy", "edp")
+        return self.objective in _OF_ENERGY
 
     def price(self, trial: Trial) -> float:
         """What cycles are bought with: LUTs, or picojoules."""
         return trial.energy if self.by_energy else trial.found.luts
+
+    @property
+    def currency(self) -> str:
+        """What a price counts, as an axis is called."""
+        return "picojoules of an ASIC, by estimate" if self.by_energy else "LUTs of an ECP5, estimated"
+
+    def cost_in_words(self, trial: Trial) -> str:
+        """What a trial takes besides cycles, by estimate."""
+        luts = f"{trial.found.luts:,.0f} LUTs"
+        return f"{trial.energy / 1e3:,.1f} nJ and {luts}" if self.by_energy else luts
 
     @property
     def _allowed(self) -> list[Trial]:
@@ -127,8 +179,8 @@ class Tuned:
         best, written = self.best, self.written
         lines = [
             f"Found by: {command}",
-            f"On {self.on}: {best.cycles:,} cycles with about {best.found.luts:,.0f} LUTs of an ECP5. As",
-            f"it is written the program takes {written.cycles:,} cycles with {written.found.luts:,.0f}.",
+            f"On {self.on}: {best.cycles:,} cycles with about {self.cost_in_words(best)} of an ECP5. As",
+            f"it is written the program takes {written.cycles:,} cycles with {self.cost_in_words(written)}.",
             f"Cost: {self.objective}. {self.looked:,} designs were estimated by exact statistics of these",
             f"data, and {len(self.trials)} simulated.",
         ]

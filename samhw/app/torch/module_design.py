@@ -13,7 +13,7 @@ from torch import nn
 
 from samhw.app.api.arguments import followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
-from samhw.app.checking import Check
+from samhw.app.checking import Check, Verdict
 from samhw.app.workload.torch_module import check_program, difference, leaves, outputs_of
 from samhw.choices.formats import with_formats
 from samhw.choices.fuse import FusionLevel, FusionRule
@@ -46,6 +46,11 @@ class ModuleCheck:
     program_error: float
     good: bool
     run: Check
+
+    @property
+    def verdict(self) -> Verdict:
+        """The word for the run, as `Check` has it; no module is right whose program is not."""
+        return self.run.verdict if self.good else Verdict.WRONG
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,8 @@ class ModuleDesign(ImportedDesign[tuple[object, ...], ImportedModule]):
         """Runs on one input after the other, as `RunnableDesign.run_all` does; an input is the arguments of a
         call, (x,) for one."""
         for arguments in followed(inputs, progress):
+            if not isinstance(arguments, tuple | list):
+                raise InputError("An input is a tuple, the arguments of a call; give (x,) for one.")
             check_arguments(arguments)
             yield self.run(*arguments, **options)
 

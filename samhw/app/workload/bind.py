@@ -219,16 +219,31 @@ class _Binder:
                 elif key in self.program.dimensions.extents:
                     self.extents[key] = int(text)
                 else:
-                    indices = ", ".join(self.program.dimensions.extents)
-                    raise InputError(
-                        f"--data {spec}: unknown key '{key}'; the keys are size, density, seed and {indices}."
-                    )
+                    raise self.unknown_key(spec, key)
             except ValueError:
                 raise InputError(f"--data {spec}: '{text}' is no number for {key}.") from None
         if self.size < 1 or self.seed < 0 or not 0 <= self.density <= 1:
             raise InputError(
                 f"--data {spec}: give a size of 1 or more, a seed of 0 or more and a density from 0 to 1."
             )
+
+    def unknown_key(self, spec: str, key: str) -> InputError:
+        """The refusal of a key; one index stands for all that have its extent."""
+        dimensions = self.program.dimensions
+        same = {
+            dimension
+            for decl in self.program.tensors.values()
+            for index, dimension in zip(decl.indices, dimensions.of_tensor(decl.name), strict=True)
+            if index == key
+        }
+        if same:
+            return InputError(
+                f"--data {spec}: '{key}' has the extent of {' or '.join(sorted(same))}; give that."
+            )
+        indices = ", ".join(dimensions.extents)
+        return InputError(
+            f"--data {spec}: unknown key '{key}'; the keys are size, density, seed and {indices}."
+        )
 
     def take_file(self, spec: str) -> None:
         check_known(spec)

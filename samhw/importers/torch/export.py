@@ -52,6 +52,8 @@ _ROOT = "followed."
 _ATTRIBUTES = ("_parameters", "_buffers")
 _PACKAGES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
 """Where Python keeps packages that somebody has installed."""
+_PYTHON = Path(ast.__file__).parent
+"""Where Python's own library lies, of which no line is the user's."""
 
 
 def exported(
@@ -355,7 +357,8 @@ def _is_torch(path: str) -> bool:
 
 def _is_users(path: str) -> bool:
     own = Path(__file__).parents[2] in Path(path).parents
-    return not own and not _is_torch(path) and Path(path).is_file()
+    library = Path(path).parent == _PYTHON
+    return not own and not library and not _is_torch(path) and Path(path).is_file()
 
 
 def _export_error(module: nn.Module, error: Exception) -> InputError:

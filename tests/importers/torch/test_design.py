@@ -384,6 +384,15 @@ def test_what_is_no_module():
             call()
 
 
+def test_the_arguments_of_a_call():
+    """A tensor that is not in a tuple would be taken apart, row by row."""
+    design = samhw.torch.compile(nn.Linear(4, 3).eval(), (torch.ones(2, 4),), value="f32")
+    with pytest.raises(InputError, match=r"the arguments of a call; give \(x,\)"):
+        list(design.run_all([torch.ones(2, 4)]))  # type: ignore[list-item]
+    with pytest.raises(InputError, match=r"^PyTorch cannot export Linear \(TypeError: too many positional"):
+        design.run(torch.ones(2, 4), torch.ones(3))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["docs/pytorch.md", "docs/python.md", "README.md"])
 def test_the_pages_snippets_run(page, tmp_path, monkeypatch):

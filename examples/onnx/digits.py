@@ -38,6 +38,7 @@ def train(model: torch.nn.Sequential, images: torch.Tensor, digits: torch.Tensor
     """Prunes after half of the epochs."""
     optimizer = torch.optim.Adam(model.parameters(), 0.01)
     weight, mask = model[1].weight, torch.ones(32, 64)
+    assert isinstance(weight, torch.nn.Parameter)
     for epoch in range(EPOCHS):
         if epoch == EPOCHS // 2:
             mask = (weight.abs() >= weight.abs().quantile(1 - KEPT)).float()

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samhw.app.checking import Outcome, Verdict
-from samhw.app.checking.measure import Measure
+from samhw.app.checking.measure import Measure, pareto_front
 from samhw.app.report.comparison import Comparison
 from samhw.app.report.comparison_page import plot_comparison
 from samhw.app.report.plots import PLOTS, new_figure, plot_correlation, plot_tuned, style, to_file
 from samhw.app.report.sweep_view import check_plot, plot_sweep
-from samhw.app.sweep.tuning import Trial, Tuned, pareto_front
+from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.explore import Explored
 from samhw.errors import InputError

@@ -10,10 +10,16 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
+from samhw.app.checking.types_search import TunedTypes, tune_types
 from samhw.app.cli import main
 from samhw.app.sweep.tuning import Trial, Tuned, cost_of, shortlist, written_one
+from samhw.app.workload import Workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.explore import Explored
+from samhw.errors import InputError
+from samhw.graph.numerics import value_type
+from samhw.lang import parse
+from samhw.tensors import Tensor
 
 
 def explored(cycles: float, luts: float, *, written: bool = False) -> Explored:
@@ -104,3 +110,88 @@ def test_python() -> None:
     result = design.run(data)
     assert result.cycles == tuned.best.cycles < before == tuned.written.cycles
     np.testing.assert_allclose(result["Y"], data["A"] @ data["X"] @ data["W"], rtol=1e-5)
+
+
+PRODUCT = "tensor A[i, k]\ntensor X[k, j]\nT[i, j] = A[i, k] * X[k, j]\n"
+
+
+def typed(value: str, limit: float, objective: str = "bytes", **arrays: np.ndarray) -> TunedTypes:
+    tensors = {name: Tensor.from_dense(array, "dense") for name, array in arrays.items()}
+    program = parse(PRODUCT).bind({name: tensor.shape for name, tensor in tensors.items()})
+    workload = Workload("data", program, tensors)
+    kind = value_type(value)
+    return tune_types(workload, Schedule(), value=kind, limit=limit, objective=objective, seconds=60)
+
+
+def test_types_that_lose_nothing() -> None:
+    """Powers of two are numbers of f8e4m3; odd numbers below 256 of bf16, and of nothing narrower; their
+    products and sums are numbers of f32 alone."""
+    rng = np.random.default_rng(0)
+    a, x = 2.0 ** rng.integers(0, 3, (4, 6)), 2 * rng.integers(64, 128, (6, 5)) + 1.0
+    found = typed("f32", 1e-5, A=a, X=x)
+    assert found.types == {"A": value_type("f8e4m3"), "X": value_type("bf16")}
+    assert found.best.measured == 0 < found.proved
+    # What is simulated lies where the bounds say.
+    simulated = [point for point in found.points if point.measured is not None]
+    assert len(simulated) == found.simulated
+    assert all(point.least <= point.error <= point.most for point in simulated)
+    # Of a front both fall.
+    errors, prices = zip(*((point.error, point.bytes) for point in found.front), strict=True)
+    assert list(errors) == sorted(errors)
+    assert list(prices) == sorted(prices, reverse=True)
+    larger = typed("f32", 1e-2, A=a, X=x)
+    assert larger.best.bytes < found.best.bytes
+    assert found.best.error <= 1e-5 < larger.best.error <= 1e-2
+
+
+def test_integers_that_fit() -> None:
+    """Sums to 40,000 leave i16."""
+    found = typed("i32", 0.0, A=np.full((3, 4), 10), X=np.full((4, 5), 1000))
+    assert found.types == {"A": value_type("i8"), "X": value_type("i16")}
+    assert found.best.error == 0
+
+
+def test_the_search_for_types_as_a_command(tmp_path: Path) -> None:
+    output, page, plot = tmp_path / "typed.ein", tmp_path / "page", tmp_path / "front.svg"
+    words = ["tune", "spmm", "--data", "karate", "--value", "f32", "--error", "1e-2", "--objective", "area"]
+    shown = ["--plot", str(plot), "--report", str(page), "-o", str(output)]
+    done = CliRunner().invoke(main, [*words, *shown, "--json", str(tmp_path / "found.json")])
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "found.json").read_text())
+    best = found["best"]
+    assert best["types"]
+    assert best["measured_error"] <= 1e-2
+    assert sum(point["front"] for point in found["points"]) >= 2
+    assert "Pareto front" in plot.read_text()
+    assert "types for an error of 0.01" in (page / "index.html").read_text()
+    assert best["luts"] < found["points"][0]["luts"]
+    assert f"with --types '{','.join(f'{n}={k}' for n, k in best['types'].items())}'" in done.output
+    run = CliRunner().invoke(main, ["run", str(output), "--data", "karate", "--json", "-"])
+    assert json.loads(run.output)["checked"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--objective", "area"], "--objective area is for a search of types; add '--error 1e-3'."),
+        (["--error", "1", "--objective", "edp"], "with --error give area, cycles, bytes."),
+        (["--error", "1", "--lanes", "auto"], "--error searches types on this machine"),
+        (["--error", "1", "--value", "f8e4m3"], "There are no narrower types beside f8e4m3"),
+    ],
+)
+def test_what_a_search_for_types_refuses(tmp_path: Path, options: list[str], sentence: str) -> None:
+    done = CliRunner().invoke(main, ["tune", "spmm", "-o", str(tmp_path / "x"), *options])
+    assert done.exit_code == 2
+    assert sentence in done.output
+
+
+def test_types_from_python() -> None:
+    design = samhw.compile(PRODUCT, value="f32")
+    data = {"A": np.eye(3), "X": np.full((3, 2), 0.5)}
+    found = design.tune_types(data, error=0.0, objective="bytes")
+    assert found.best.error == 0
+    typed = samhw.compile(PRODUCT, value="f32", types=found.types).run(data)
+    np.testing.assert_array_equal(typed["T"], np.full((3, 2), 0.5))
+    assert set(found.types.values()) == {value_type("f8e4m3")}
+    with pytest.raises(InputError, match="There is no objective 'luts'; give area or cycles or bytes"):
+        design.tune_types(data, error=0.0, objective="luts")

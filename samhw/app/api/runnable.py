@@ -22,6 +22,7 @@ from samhw.app.api.arguments import (
 from samhw.app.api.design_result import DesignResult, Drawing, Tables
 from samhw.app.checking import measure
 from samhw.app.checking.advice import zeros_note
+from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
 from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
@@ -269,6 +270,41 @@ class RunnableDesign:
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
         self._compiled, self._capacity = None, Capacity()
         return tuned
+
+    def tune_types(
+        self,
+        data: Mapping[str, Data],
+        /,
+        *,
+        error: float,
+        objective: Price = "area",
+        budget: float = 60.0,
+    ) -> TunedTypes:
+        """Searches types for single tensors, as narrow as an error of the results on data permits
+        (docs/choosing.md). Types make another program: `samhw.compile(.., types=found.types)` takes the best.
+
+        Args:
+            data: the inputs by name, as for `run`.
+            error: the greatest error of a result, relative to float64 by norm.
+            objective: what is to become small: the LUTs (`area`), `cycles`, or `bytes` that are moved.
+            budget: seconds that it may take.
+
+        Raises:
+            InputError: as `run` does, for an objective that there is not, and a value type that has no
+                narrower ones.
+            RunError: for a run in the program's own types that ends with an error.
+        """
+        if objective not in PRICES:
+            raise InputError(f"There is no objective {shown(objective)}; give {' or '.join(PRICES)}.")
+        workload = self.bind(data)
+        return tune_types(
+            workload,
+            self._chosen or self.schedule,
+            value=self._value(workload),
+            limit=error,
+            objective=objective,
+            seconds=budget,
+        )
 
     def _merged(self, data: Mapping[str, Data] | None, tensors: Mapping[str, Data]) -> dict[str, Data]:
         if not isinstance(data, Mapping | None):

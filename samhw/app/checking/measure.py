@@ -1,9 +1,9 @@
 """A workload compiled and simulated in one way: what that takes, and what the check has found; and one
 program under several schedules, on the same data, side by side."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from samhw.app.checking.check_run import check
 from samhw.app.checking.energy import energy_of
@@ -17,7 +17,9 @@ from samhw.graph.numerics import ValueType
 from samhw.sim import Result, account, bottleneck, operations, traffic
 from samhw.targets.backends import MODEL, check_places, run
 
-__all__ = ["Known", "Measure", "Outcome", "compare", "measure", "measure_compiled"]
+__all__ = ["Known", "Measure", "Outcome", "compare", "measure", "measure_compiled", "pareto_front"]
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -210,3 +212,17 @@ def compare(
             yield Outcome(schedule, None, str(error))
         else:
             yield Outcome(schedule, found)
+
+
+def pareto_front(found: Iterable[_T], point: Callable[[_T], tuple[float, float]]) -> list[_T]:
+    """Those that no other one beats: none has less of one coordinate and no more of the other. By the first
+    coordinate, which rises, while the second falls; of equal ones the first.
+
+    Args:
+        point: both coordinates of one of them, of which less is better.
+    """
+    best: list[_T] = []
+    for one in sorted(found, key=point):
+        if not best or point(one)[1] < point(best[-1])[1]:
+            best.append(one)
+    return best

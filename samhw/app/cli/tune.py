@@ -6,21 +6,23 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
+from typing import NamedTuple
 
 import click
 from rich.console import Console
 
 from samhw.app.checking.energy import expected_energy
+from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
 from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
 from samhw.app.cli.options import AREA, TYPES, complete_programs, data_option, load_schedule, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, command_line, print_json, print_table
 from samhw.app.cli.progress import Line, line
 from samhw.app.cli.schedules import growing_options, room_for
-from samhw.app.report.grids import tuned_grid
+from samhw.app.report.grids import tuned_grid, types_grid
 from samhw.app.sweep import Configuration, sweep
 from samhw.app.sweep.tuning import OBJECTIVES, Objective, Trial, Tuned, cost_of, shortlist, written_one
-from samhw.app.workload import bind_program, job_of
+from samhw.app.workload import Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, Compiled, asked_type, asked_types, types_text
 from samhw.compiler.search import Job
@@ -29,6 +31,8 @@ from samhw.cost import parse_budget
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
 from samhw.graph import Arch
+from samhw.graph.numerics import ValueType
+from samhw.lang import Program
 
 __all__ = ["tune"]
 
@@ -45,10 +49,17 @@ SEARCH = 0.5
 @click.option("--budget", type=float, default=60.0, show_default=True, help="Seconds that it may take.")
 @click.option(
     "--objective",
-    type=click.Choice(OBJECTIVES),
+    type=click.Choice(tuple(dict.fromkeys((*OBJECTIVES, *PRICES)))),
     default="cycles",
     show_default=True,
-    help="What is to become small: cycles, cycles times LUTs, energy, or energy times cycles.",
+    help="What is to become small: cycles, cycles times LUTs, energy, or energy times cycles; with --error "
+    "LUTs (area), cycles, or bytes between memories and graph.",
+)
+@click.option(
+    "--error",
+    type=click.FloatRange(0),
+    metavar="E",
+    help="Search types of tensors instead, in which results are off by so much at most, relative to float64.",
 )
 @click.option("--memory", metavar=MEMORIES, help="Search and simulate with tensors in off-chip memory.")
 @AREA
@@ -74,7 +85,8 @@ def tune(
     types: str | None,
     file: str | None,
     budget: float,
-    objective: Objective,
+    objective: Objective | Price,
+    error: float | None,
     memory: str | None,
     area: str | None,
     confirm: int,
@@ -89,7 +101,8 @@ def tune(
     """Search a schedule for PROGRAM on data, and write it.
 
     Schedules are compared by estimate, and the best are simulated. What was simulated stays in a table beside
-    the schedule and in the table's journal: the same command goes on from there.
+    the schedule and in the table's journal: the same command goes on from there. With --error, search the
+    types of tensors, and write the program in them.
     """
     if not 0 < budget < float("inf"):
         raise InputError(f"--budget {budget:g}: a search takes some seconds; give more than 0.")
@@ -100,6 +113,14 @@ def tune(
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked, types=asked_types(types))
     say_notes(workload)
+    views = _Views(program, output, json_target, plot, report)
+    if error is not None:
+        price = _price(objective, memory or area or scheduler or jobs or any(grown.values()))
+        typed = _typed(workload, load_schedule(file), asked, error, price, budget)
+        _write_types(typed, workload.program, views)
+        return
+    if objective not in OBJECTIVES:
+        raise InputError(f"--objective {objective} is for a search of types; add '--error 1e-3'.")
     given = replace(load_schedule(file), fuse=AUTO)
     placed = memory_of(memory, None)
     if placed is None:
@@ -123,6 +144,22 @@ def tune(
         }
         trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)
     tuned = Tuned(workload.name, tuple(trials), len(found), objective, types_text(workload.types))
+    _write(tuned, views)
+
+
+class _Views(NamedTuple):
+    """Where a search is shown."""
+
+    program: str
+    output: str
+    json_target: str | None
+    plot: str | None
+    report: str | None
+
+
+def _write(tuned: Tuned, views: _Views) -> None:
+    """Writes the best schedule, and shows the search."""
+    program, output, json_target, plot, report = views
     write_text(Path(output), tuned.dumps(command_line()))
     if json_target:
         print_json(json_target, tuned.to_json())
@@ -136,6 +173,61 @@ def tune(
         from samhw.app.report.tune_page import tune_results
 
         write_results(report, lambda: tune_results(program, tuned), quiet=json_target == "-")
+
+
+def _price(objective: str, others: object) -> Price:
+    """What a search of types makes small. Raises `InputError` for what it does not take."""
+    price = next((one for one in PRICES if one == objective), None)
+    if price is None:
+        raise InputError(f"--objective {objective} is for schedules; with --error give {', '.join(PRICES)}.")
+    if others:
+        raise InputError(
+            "--error searches types on this machine, under one schedule, with all tensors on chip; leave out "
+            "--memory, --area, --jobs, --scheduler and choices that are auto."
+        )
+    return price
+
+
+def _typed(
+    workload: Workload,
+    schedule: Schedule,
+    value: ValueType | None,
+    limit: float,
+    price: Price,
+    seconds: float,
+) -> TunedTypes:
+    """What a search of types finds."""
+    with line("tune", "{task.completed:.0f} types") as shown:
+        return tune_types(
+            workload,
+            schedule,
+            value=value,
+            limit=limit,
+            objective=price,
+            seconds=seconds,
+            progress=partial(_show, shown),
+        )
+
+
+def _write_types(tuned: TunedTypes, program: Program, views: _Views) -> None:
+    """Writes the program in the best types, and shows the search."""
+    best = tuned.best
+    write_text(Path(views.output), tuned.program(program).unbound.text)
+    if views.json_target:
+        print_json(views.json_target, tuned.to_json())
+    if views.json_target != "-":
+        print_table(Console(), types_grid(tuned), title=f"{views.program} on {tuned.data}: {tuned.about}")
+        click.echo(f"{views.output}: {best.words}, with --types '{best.text}'; {tuned.counts}")
+    if views.plot:
+        from samhw.app.report.plots import plot_types
+
+        write_plot(views.plot, lambda: plot_types(tuned))
+    if views.report:
+        from samhw.app.report.tune_page import types_results
+
+        write_results(
+            views.report, lambda: types_results(views.program, tuned), quiet=views.json_target == "-"
+        )
 
 
 def _energy(job: Job, compiled: Compiled, schedule: Schedule) -> float:

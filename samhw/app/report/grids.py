@@ -3,9 +3,11 @@ of FPGAs, simulator and RTL side by side, and what a search has tried."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import inf
 from typing import Any
 
 from samhw.app.checking import Verdict
+from samhw.app.checking.types_search import TunedTypes
 from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, area_of
@@ -22,6 +24,7 @@ __all__ = [
     "furthest",
     "shown_areas",
     "tuned_grid",
+    "types_grid",
 ]
 
 
@@ -54,6 +57,24 @@ def tuned_grid(tuned: Tuned) -> list[list[str]]:
                 ", ".join(filter(None, marks)),
             ]
         )
+    return rows
+
+
+def types_grid(tuned: TunedTypes) -> list[list[str]]:
+    """Headings, and a row for each choice of types that was judged, the smallest error first."""
+    rows = [["error", "proven", "LUTs", "bytes", "cycles", "front", "types"]]
+    for point in sorted(tuned.points, key=lambda one: (one.error, one.price(tuned.objective))):
+        marks = [
+            point.said,
+            "best" if point is tuned.best else "",
+            "too large an error" if point.error > tuned.limit else "",
+        ]
+        least = f"at least {point.least:.2g}" if point.least > tuned.limit else ""
+        proven = f"at most {point.most:.2g}" if point.most < inf else least
+        figures = (f"{number:,.0f}" for number in (point.luts, point.bytes, point.cycles))
+        error = "" if point.measured is None else f"{point.measured:.2g}"
+        front = "yes" if point in tuned.front else ""
+        rows.append([error, proven, *figures, front, ", ".join(filter(None, marks))])
     return rows
 
 

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
+from samhw.app.checking.types_search import TunedTypes
 from samhw.app.report.grids import furthest
 from samhw.app.sweep.tuning import Tuned
 from samhw.errors import InputError
@@ -28,6 +29,7 @@ __all__ = [
     "plot_accuracy",
     "plot_correlation",
     "plot_tuned",
+    "plot_types",
     "style",
     "to_file",
     "write_figure",
@@ -54,6 +56,39 @@ def plot_tuned(tuned: Tuned) -> Figure:
     plot.set_xlabel("LUTs of an ECP5, estimated")
     plot.set_ylabel("cycles")
     plot.set_title(f"{len(tuned.trials)} schedules on {tuned.on}")
+    plot.legend()
+    return figure
+
+
+def plot_types(tuned: TunedTypes) -> Figure:
+    """A point for each choice of types, and the line of those that no other one beats; errors of 0 lie at the
+    left end."""
+    figure = new_figure(6.4, 4.4)
+    plot = figure.subplots()
+    points = [point for point in tuned.points if point.error < float("inf")]
+    floor = min((point.error for point in points if point.error), default=1e-7) / 10
+    others = [point for point in points if point not in tuned.front]
+    for number, (name, held) in enumerate(
+        (
+            ("others", others),
+            ("Pareto front", tuned.front),
+            ("its own", [tuned.first]),
+            ("best", [tuned.best]),
+        )
+    ):
+        line = {"linestyle": "-", "drawstyle": "steps-post"} if name == "Pareto front" else {"linestyle": ""}
+        look = {**style(number), **line, "markersize": 6 + 3 * (number > 1)}
+        look["fillstyle"] = "none" if number > 1 else "full"
+        placed = sorted((max(point.error, floor), point.price(tuned.objective)[0]) for point in held)
+        plot.plot([error for error, _ in placed], [price for _, price in placed], label=name, **look)
+    plot.axvline(max(tuned.limit, floor), color=GREY, linewidth=0.8, zorder=0)
+    plot.set_xscale("log")
+    plot.xaxis.set_major_formatter(FuncFormatter(lambda error, _: f"{error:.0e}"))
+    plot.xaxis.set_minor_formatter(NullFormatter())
+    count_axis(plot, "y")
+    plot.set_xlabel("relative error (norm)")
+    plot.set_ylabel({"area": "LUTs of an ECP5, estimated"}.get(tuned.objective, tuned.objective))
+    plot.set_title(f"types on {tuned.data}")
     plot.legend()
     return figure
 

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import offset_copy
 
+from samhw.app.checking.measure import pareto_front
 from samhw.app.report.page import WIDE
 from samhw.app.report.plots import COLOURS, GREY, MARKERS, count_axis, new_figure
-from samhw.app.sweep.tuning import pareto_front
 from samhw.errors import InputError
 
 __all__ = ["COSTS", "Panel", "Row", "SweepView", "check_plot", "plot_sweep", "sweep_view", "word"]

@@ -1,11 +1,15 @@
 """The page of a search: cycles against LUTs, and what was expected of each schedule."""
 
-from samhw.app.report.grids import by_cycles, tuned_grid
+from collections.abc import Sequence
+from math import inf
+
+from samhw.app.checking.types_search import TunedTypes, TypedPoint
+from samhw.app.report.grids import by_cycles, tuned_grid, types_grid
 from samhw.app.report.page import Point, Results, ResultTable, ScatterChart, Stat, axis
 from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.words import counted
 
-__all__ = ["tune_results"]
+__all__ = ["tune_results", "types_results"]
 
 
 def tune_results(program: str, tuned: Tuned) -> Results:
@@ -30,6 +34,52 @@ def tune_results(program: str, tuned: Tuned) -> Results:
             "The search chose by estimates what to simulate. A schedule below the line of the second chart "
             "takes fewer cycles than was expected of it.",
         ),
+    )
+
+
+def types_results(program: str, tuned: TunedTypes) -> Results:
+    """What the page of a search for types shows; `program` is its name."""
+    best, first = tuned.best, tuned.first
+    points = sorted(tuned.points, key=lambda one: (one.error, one.price(tuned.objective)))
+    return Results(
+        title=program,
+        about=f"on {tuned.data}, {tuned.about}",
+        verdict="",
+        good=True,
+        stats=(
+            Stat("best", f"{best.price(tuned.objective)[0]:,.0f}", best.words),
+            Stat("in its own types", f"{first.price(tuned.objective)[0]:,.0f}", first.words),
+            Stat("judged", str(len(points)), tuned.counts),
+        ),
+        charts=(_types_front(tuned, points),),
+        tables=(ResultTable("Types", types_grid(tuned)),),
+        details=tuple((("types", point.text or point.said), ("expected", point.words)) for point in points),
+        notes=("Errors are relative to float64, by norm, of the worst result.",),
+    )
+
+
+def _types_front(tuned: TunedTypes, points: Sequence[TypedPoint]) -> ScatterChart:
+    """Errors of 0 stand a tenth below the least other one."""
+    known = [(n, point) for n, point in enumerate(points) if point.error < inf]
+    least = min((point.error for _, point in known if point.error), default=1e-7) / 10
+    unit = "LUTs of an ECP5, estimated" if tuned.objective == "area" else tuned.objective
+
+    def place(point: TypedPoint) -> tuple[float, float]:
+        return max(point.error, least), point.price(tuned.objective)[0]
+
+    def group(point: TypedPoint) -> str:
+        if point in (tuned.first, tuned.best):
+            return "best" if point == tuned.best else "its own"
+        return "Pareto front" if point in tuned.front else "others"
+
+    return ScatterChart(
+        f"{unit} against errors",
+        axis("relative error", [place(point)[0] for _, point in known]),
+        axis(unit, [place(point)[1] for _, point in known]),
+        tuple(Point(n, *place(point), group(point)) for n, point in known),
+        tuple(sorted(map(place, tuned.front))),
+        "nothing beats these in both",
+        stepped=True,
     )
 
 

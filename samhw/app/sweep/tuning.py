@@ -1,15 +1,14 @@
 """`samhw tune`: of the schedules that a search has found, those worth a simulation, and the best of these."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
+from samhw.app.checking.measure import pareto_front
 from samhw.compiler import asked_types
 from samhw.compiler.search.explore import Explored
 
-__all__ = ["OBJECTIVES", "Objective", "Trial", "Tuned", "cost_of", "pareto_front", "shortlist", "written_one"]
-
-_T = TypeVar("_T")
+__all__ = ["OBJECTIVES", "Objective", "Trial", "Tuned", "cost_of", "shortlist", "written_one"]
 
 Objective = Literal["cycles", "area-delay", "energy", "edp"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
@@ -168,17 +167,3 @@ def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[
 def written_one(found: Sequence[Explored]) -> Explored:
     """The program as it is written; or where that is impossible, the first that is there."""
     return next((one for one in found if one.is_written), found[0])
-
-
-def pareto_front(found: Iterable[_T], point: Callable[[_T], tuple[float, float]]) -> list[_T]:
-    """Those that no other one beats: none has less of one coordinate and no more of the other. By the first
-    coordinate, which rises, while the second falls; of equal ones the first.
-
-    Args:
-        point: both coordinates of one of them, of which less is better.
-    """
-    best: list[_T] = []
-    for one in sorted(found, key=point):
-        if not best or point(one)[1] < point(best[-1])[1]:
-            best.append(one)
-    return best

@@ -197,7 +197,7 @@ def drawn(number: int) -> tuple[str, dict[str, Any]]:
         "parallel": source.choice(["all", "all", "none"]),
         "share_hardware": source.choice(["auto", "all", "none"]),
     }
-    if source.random() < 0.3:
+    if source.random() < 0.3 and any("[i, k]" in line for line in lines[4:]):
         schedule["lanes"] = {"i": 2}
     return "\n".join(lines), schedule
 

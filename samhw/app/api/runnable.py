@@ -1,6 +1,5 @@
 """A program that is compiled for the data that it is run on, and only as often as they need it."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,19 +8,16 @@ from typing import Any
 
 from samhw.app.api.arguments import (
     Data,
-    arch_of,
     as_tensor,
-    entries_of,
     followed,
     host_of,
     memory_of,
     natural_format,
     path_of,
-    value_of,
 )
+from samhw.app.api.compiled_for_data import CompiledForData
 from samhw.app.api.design_result import DesignResult, Drawing, Tables
 from samhw.app.checking import Verdict, measure
-from samhw.app.checking.advice import zeros_note
 from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
 from samhw.app.sweep.tuning import (
     OBJECTIVES,
@@ -35,16 +31,14 @@ from samhw.app.sweep.tuning import (
 )
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
-from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled, asked_text, estimate_compiled, types_text, with_memory
-from samhw.compiler.pipeline import compile_job
-from samhw.compiler.search import Job, Room
+from samhw.compiler import asked_text, estimate_compiled, types_text
+from samhw.compiler.search import Room
 from samhw.compiler.search.explore import explore
 from samhw.cost import DesignEstimate, parse_budget
 from samhw.errors import InputError, shown
 from samhw.files import write_text
-from samhw.graph import Arch, OffChipMemory
-from samhw.graph.numerics import Integer, ValueType
+from samhw.graph import OffChipMemory
+from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Program, check_size
 from samhw.targets.backends import MODEL, Backend, HostRun, check_options, check_places, run
 from samhw.tensors import Format, Tensor, write_tensors
@@ -56,7 +50,7 @@ _TAKEN = ("backend", "memory", "wave", "host", "self")
 """Names of tensors that `run` does not take as keywords."""
 
 
-class RunnableDesign:
+class RunnableDesign(CompiledForData):
     """What `samhw.compile` gives.
 
     Extents, capacities and, with `auto`, the value type come with the data, so the first run compiles; a
@@ -73,48 +67,6 @@ class RunnableDesign:
     Raises:
         InputError: for a value type, latencies or entries that there cannot be.
     """
-
-    def __init__(
-        self,
-        program: Program,
-        schedule: Schedule,
-        *,
-        value: ValueType | str | None = None,
-        arch: Arch | Mapping[str, object] | Path | str | None = None,
-        entries: Mapping[str, int] | None = None,
-        scopes: Mapping[str, str] | None = None,
-        constants: frozenset[str] | None = None,
-    ) -> None:
-        self.program = program
-        self.schedule = schedule
-        self.scopes = scopes
-        self.constants = constants
-        self.value = value_of(value)
-        self.arch = arch_of(arch)
-        self.entries = entries_of(entries)
-        self._compiled: Compiled | None = None
-        self._capacity = Capacity()
-        self._last: Workload | None = None
-        self._chosen: Schedule | None = None
-        self._why: tuple[str, ...] = ()
-        self._is_tuned = False
-        self._is_warned = False
-
-    @property
-    def name(self) -> str:
-        """The program's."""
-        return self.program.name
-
-    @property
-    def compiled(self) -> Compiled:
-        """What runs, as the compiler gave it.
-
-        Raises:
-            InputError: before the first run, if the program does not say how large everything is.
-        """
-        if self._compiled is None:
-            return self._compile(self.program, self.value, Capacity(entries=self.entries))
-        return self._compiled
 
     def run(
         self,
@@ -347,69 +299,6 @@ class RunnableDesign:
             fmt = Format.of(natural_format(held), decl.rank) if decl.rank else decl.format
             tensors[name] = replace(decl, format=fmt, implied=False)
         return replace(self.program, tensors=tensors)
-
-    def compile_for(self, workload: Workload, memory: OffChipMemory | None = None) -> Compiled:
-        """What runs that workload: what there is if it fits, else compiled with room for both; with a memory
-        off chip, the same beside it."""
-        compiled = self._compiled_for(workload, memory)
-        return compiled if memory is None else with_memory(compiled, memory)
-
-    def _compiled_for(self, workload: Workload, memory: OffChipMemory | None) -> Compiled:
-        used, value = self._chosen or self.schedule, self._value(workload)
-        typed = workload.in_types(value)
-        needed = typed.capacity(used) | Capacity().with_entries(used.apply(typed.program), self.entries)
-        fits = needed | self._capacity == self._capacity
-        if self._compiled is None or not fits or value != self._compiled.value:
-            program = workload.program.unbound
-            if self.schedule.is_open and not self._is_tuned:
-                compiled = self._choose(workload, value, memory)
-            else:
-                compiled = self._compile(program, value, needed | self._capacity)
-                self._warn_of_zeros(workload, value)
-            self.program = program
-            return compiled
-        return self._compiled
-
-    def _warn_of_zeros(self, workload: Workload, value: ValueType) -> None:
-        """Says once what storing weights of many zeros by their nonzeros would bring."""
-        if self.constants is None or self._is_warned or self._compiled is None:
-            return
-        self._is_warned = True
-        job = job_of(workload, self._chosen or self.schedule, value=value, arch=self.arch)
-        if note := zeros_note(job, self._compiled, as_option=False):
-            warnings.warn(f"{note}.", stacklevel=2)
-
-    def _choose(self, workload: Workload, value: ValueType, memory: OffChipMemory | None) -> Compiled:
-        """Chooses a schedule for a workload, which a memory may hold, and keeps the design that was compiled
-        for it."""
-        given = Capacity().with_entries(self.schedule.apply(workload.program), self.entries) | self._capacity
-        job = job_of(workload, self.schedule, value=value, capacity=given, arch=self.arch, is_open=True)
-        job = replace(job, memory=memory)
-        found = compile_job(job)
-        self._chosen, self._why = found.schedule, found.why
-        self._compiled = found if memory is None else self._on_chip(job, found)
-        self._capacity = workload.in_types(value).capacity(self._chosen) | given
-        return self._compiled
-
-    def _on_chip(self, job: Job, found: Compiled) -> Compiled:
-        """What a job was compiled to with a memory, without it."""
-        alone = compile_job(replace(job.under(found.schedule), memory=None))
-        return replace(alone, decision=replace(alone.decision, why=found.why))
-
-    def _compile(self, program: Program, value: ValueType | None, capacity: Capacity) -> Compiled:
-        chosen = self._chosen or self.schedule
-        found = compile_job(Job(program, chosen, value=value, capacity=capacity, arch=self.arch))
-        if self._why:
-            found = replace(found, decision=replace(found.decision, why=self._why))
-        self._compiled, self._capacity = found, capacity
-        return found
-
-    def _value(self, workload: Workload) -> ValueType:
-        """The value type for a workload: one that was compiled for fractions takes whole numbers too."""
-        value = workload.value(self.value)
-        if self._compiled is None or self.value is not None or not isinstance(value, Integer):
-            return value
-        return self._compiled.value
 
     def save(
         self,

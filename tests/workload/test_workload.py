@@ -154,6 +154,18 @@ def test_weights_are_scaled_by_how_many_a_sum_takes() -> None:
     assert greatest(text.replace("f32", "i32"))["W"] == 4
 
 
+def test_features_that_fit_nothing_are_noted() -> None:
+    """Cora's features have a column for each of its words; what has another number of columns is random."""
+    program = parse("tensor A[i, k] : csr\ntensor X[k, f=12] : dense\nY[i, f] = A[i, k] * X[k, f]", "g.ein")
+    workload = make_workload(program, ["synthetic:cora,nodes=20,edges=30,features=16"])
+    assert workload.tensors["X"].shape == (20, 12)
+    assert workload.notes == (
+        "The features of the data, 20 x 16, fit no matrix of 'g', and are left out; X is random.",
+    )
+    assert not make_workload(program, ["synthetic:cora,nodes=20,edges=30,features=12"]).notes
+    assert not make_workload(load_kernel("spmv"), ["synthetic:cora,nodes=20,edges=30"]).notes
+
+
 def test_stand_ins_are_bound_like_files() -> None:
     tensors = make_workload(load_kernel("spmm"), ["synthetic:cora"]).tensors
     assert (tensors["A"].shape, tensors["X"].shape) == ((2708, 2708), (2708, 1433))

@@ -296,7 +296,8 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def say_notes(workload: Workload) -> None:
-    """What an importer does in another way than its source says, on stderr."""
+    """What an importer does in another way than its source says, and what of the data is left out, on
+    stderr."""
     for note in workload.notes:
         click.echo(f"samhw: {note}", err=True)
 

@@ -95,6 +95,7 @@ class _Binder:
         self.density = RANDOM_DENSITY
         self.given: dict[str, Tensor] = {}
         self.extents: dict[str, int] = {}
+        self.notes: list[str] = []
 
     def bind(self, data: Sequence[str]) -> Workload:
         for spec in data:
@@ -122,6 +123,7 @@ class _Binder:
             "+".join(short_name(spec) for spec in data),
             self.program,
             {d.name: self.given[d.name] for d in self.program.operands},
+            notes=tuple(self.notes),
         )
 
     def bind_free_extents(self) -> None:
@@ -302,13 +304,18 @@ class _Binder:
         return Tensor.from_coo(np.stack(modes), vals[chosen], shape, "coo")
 
     def give_features(self, tensor: Tensor) -> None:
-        for decl in self.program.operands:
-            if decl.name not in self.given and decl.rank == 2:
-                try:
-                    self.program.bind(
-                        {**{n: t.shape for n, t in self.given.items()}, decl.name: tensor.shape}
-                    )
-                except InputError:
-                    continue
-                self.given[decl.name] = tensor
-                return
+        """Gives them to the first matrix that they fit, and notes that there is none."""
+        free = [decl for decl in self.program.operands if decl.name not in self.given and decl.rank == 2]
+        for decl in free:
+            try:
+                self.program.bind({**{n: t.shape for n, t in self.given.items()}, decl.name: tensor.shape})
+            except InputError:
+                continue
+            self.given[decl.name] = tensor
+            return
+        if free:
+            shape = " x ".join(f"{extent:,}" for extent in tensor.shape)
+            self.notes.append(
+                f"The features of the data, {shape}, fit no matrix of '{self.program.name}', and are left "
+                f"out; {', '.join(decl.name for decl in free)} {'is' if len(free) == 1 else 'are'} random."
+            )

@@ -117,8 +117,8 @@ class Workload:
     """Of a program that was made of a module of PyTorch: by result, the path of the module that computes
     it."""
     notes: tuple[str, ...] = ()
-    """Of a program that was made of something else: what is done in another way than that says, in
-    sentences."""
+    """What of the data is left out; of a program that was made of something else, what is done in another
+    way than that says: in sentences."""
     greatest: Mapping[str, int] = field(default_factory=dict)
     """By dimension, the extent that a build must take at least, where that is more than the data's."""
     judges: Mapping[str, Callable[[], float | None]] = field(default_factory=dict)

@@ -14,9 +14,12 @@ FANOUT_DEPTH = 2
 """Of a stream that a copy empties at once: one token on its way, one for the next."""
 
 SPREAD = 16
-"""Stages of a pipeline that may lie between two outputs of one iteration. As many tokens more fit into the
-streams of a process that has several outputs, so that it never stops with a token for one of them for want of
-room in another (docs/hls.md, Depths)."""
+"""Stages of a pipeline that may lie between two outputs of one iteration."""
+
+SPARE = SPREAD + 1
+"""As many tokens more fit into the streams of a process that has several outputs, so that it never stops with
+a token for one of them for want of room in another. One more than the stages, since a process may look at a
+token before it pushes the one before (docs/hls.md, Depths)."""
 
 
 class RegionBuilder:
@@ -154,7 +157,7 @@ class RegionBuilder:
     def region(self) -> HlsRegion:
         """All that was made."""
         deeper = {
-            stream.name: replace(stream, depth=stream.depth + SPREAD)
+            stream.name: replace(stream, depth=stream.depth + SPARE)
             for process in self.processes
             if len(process.writes) > 1
             for stream in process.writes

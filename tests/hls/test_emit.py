@@ -17,7 +17,7 @@ from samhw.graph import Arch, Channel, Design, Endpoint, Placement
 from samhw.hls import Options, emit, emit_together, lower, simulated
 from samhw.hls.cpp import comment, top_name
 from samhw.hls.emit import check
-from samhw.hls.region_builder import SPREAD
+from samhw.hls.region_builder import SPARE
 from samhw.lang import parse
 from tests.hls import example
 from tests.hls.test_kernels import compiled
@@ -97,7 +97,7 @@ def test_pragmas_have_the_depths_of_the_channels() -> None:
     }
     for _, channel in program.design.channels:
         name = streams[channel.name].name
-        assert depths[name] == str(channel.depth + SPREAD * (name in several))
+        assert depths[name] == str(channel.depth + SPARE * (name in several))
 
 
 def test_pragmas() -> None:

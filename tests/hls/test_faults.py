@@ -10,7 +10,7 @@ from samhw.compiler import Compiled
 from samhw.errors import RunError
 from samhw.graph import Arch, Design, Graph
 from samhw.graph.liveness import DeadlockError
-from samhw.hls.region_builder import SPREAD
+from samhw.hls.region_builder import SPARE
 from samhw.sim import simulate
 from samhw.targets.running.csim import HlsDesign, compare
 from samhw.targets.running.images import load_inputs
@@ -137,7 +137,7 @@ def row_times_its_sum() -> Graph:
 
 
 def test_deadlock_is_found() -> None:
-    row = 20 + SPREAD  # The streams of an HLS design have that much more room than the depths.
+    row = 20 + SPARE  # The streams of an HLS design have that much more room than the depths.
     memories = {"p": np.array([0, 3, 3 + row]), "c": np.arange(3 + row), "v": np.arange(3 + row)}
     extents = {"i": 2, **WIDE}
     tight = row_times_its_sum()
@@ -151,4 +151,4 @@ def test_deadlock_is_found() -> None:
     words = simulate(deep, Arch(), memories, extents).memories["x"]
     result = HlsDesign.build(Design.of(deep), Arch()).run(memories, extents, {"x": words})
     depth, high = result.high_water["values_val_to_scale"]
-    assert row - 1 <= high <= depth == 64 + SPREAD
+    assert row - 1 <= high <= depth == 64 + SPARE

@@ -116,5 +116,7 @@ def call_graph(program: Path) -> "nx.DiGraph[str]":
             function = found[1]
         elif found := re.search(r"\bcall\s+[0-9a-f]+ <(.*)>$", line):
             edges[function].add(found[1])
-    ours = {name for name in edges if "samhw" in name or "spmspm_kij" in name}
+    # The standard library's functions on types of samhw are of the memory in software alone.
+    own = [name for name in edges if not name.startswith("_ZNSt")]
+    ours = {name for name in own if "samhw" in name or "spmspm_kij" in name}
     return nx.DiGraph((caller, callee) for caller in ours for callee in edges[caller] & ours)

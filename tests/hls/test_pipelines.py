@@ -10,7 +10,7 @@ from samhw.app.workload import compile_workload, make_workload
 from samhw.graph import Arch
 from samhw.graph.liveness import DeadlockError
 from samhw.graph.numerics import value_type
-from samhw.hls.region_builder import SPREAD
+from samhw.hls.region_builder import SPARE
 from samhw.lang import parse
 from samhw.targets.building.hls_tools import compile_cpp
 from samhw.targets.running import csim
@@ -35,7 +35,7 @@ def shallow(path: str, text: str) -> str:
     """No stream has room for what is between the outputs of a process."""
 
     def depth(found: re.Match[str]) -> str:
-        return f"{found[1]}{max(int(found[2]) - SPREAD, 1)},"
+        return f"{found[1]}{max(int(found[2]) - SPARE, 1)},"
 
     return re.sub(r'(\{"[\w.]+", )(\d+),', depth, text) if path.startswith("tb/") else text
 

@@ -140,9 +140,9 @@ void spmm_kernel(
     stream<index_t> root("root");
 #pragma HLS STREAM variable=root depth=2
     stream<index_t> root_to_A_i("root_to_A_i");
-#pragma HLS STREAM variable=root_to_A_i depth=23
+#pragma HLS STREAM variable=root_to_A_i depth=24
     stream<index_t> root_to_X_i("root_to_X_i");
-#pragma HLS STREAM variable=root_to_X_i depth=32
+#pragma HLS STREAM variable=root_to_X_i depth=33
     samhw::root(root);
     samhw::copy(root, root_to_A_i, root_to_X_i);
 
@@ -150,13 +150,13 @@ void spmm_kernel(
     stream<index_t> A_i_base("A_i_base");
 #pragma HLS STREAM variable=A_i_base depth=7
     stream<index_t> A_i_crd("A_i_crd");
-#pragma HLS STREAM variable=A_i_crd depth=18
+#pragma HLS STREAM variable=A_i_crd depth=19
     stream<index_t> A_i_ref("A_i_ref");
-#pragma HLS STREAM variable=A_i_ref depth=21
+#pragma HLS STREAM variable=A_i_ref depth=22
     stream<index_t> A_i_crd_to_T_i("A_i_crd_to_T_i");
-#pragma HLS STREAM variable=A_i_crd_to_T_i depth=23
+#pragma HLS STREAM variable=A_i_crd_to_T_i depth=24
     stream<index_t> A_i_crd_to_X_i("A_i_crd_to_X_i");
-#pragma HLS STREAM variable=A_i_crd_to_X_i depth=23
+#pragma HLS STREAM variable=A_i_crd_to_X_i depth=24
     samhw::scan_dense_scale(root_to_A_i, A_i_base, i_extent);
     samhw::scan_dense_walk(A_i_base, A_i_crd, A_i_ref, i_extent);
     samhw::copy(A_i_crd, A_i_crd_to_T_i, A_i_crd_to_X_i);
@@ -172,13 +172,13 @@ void spmm_kernel(
 
     // k, A: LS(<A_i>)
     stream<index_t> A_k_start("A_k_start");
-#pragma HLS STREAM variable=A_k_start depth=21
+#pragma HLS STREAM variable=A_k_start depth=22
     stream<index_t> A_k_last("A_k_last");
-#pragma HLS STREAM variable=A_k_last depth=21
+#pragma HLS STREAM variable=A_k_last depth=22
     stream<index_t> A_k_crd("A_k_crd");
-#pragma HLS STREAM variable=A_k_crd depth=22
+#pragma HLS STREAM variable=A_k_crd depth=23
     stream<index_t> A_k_ref("A_k_ref");
-#pragma HLS STREAM variable=A_k_ref depth=36
+#pragma HLS STREAM variable=A_k_ref depth=37
     samhw::scan_compressed_fetch<node_scan_compressed_A_k, A_pos1_words>(A_i_ref, A_k_start, A_k_last, A_pos1_chip);
     samhw::scan_compressed_walk<node_scan_compressed_A_k, A_crd1_words>(A_k_start, A_k_last, A_k_crd, A_k_ref, A_crd1_chip, k_extent);
 
@@ -191,13 +191,13 @@ void spmm_kernel(
     stream<index_t> X_j_base("X_j_base");
 #pragma HLS STREAM variable=X_j_base depth=7
     stream<index_t> X_j_crd("X_j_crd");
-#pragma HLS STREAM variable=X_j_crd depth=18
+#pragma HLS STREAM variable=X_j_crd depth=19
     stream<index_t> X_j_ref("X_j_ref");
-#pragma HLS STREAM variable=X_j_ref depth=21
+#pragma HLS STREAM variable=X_j_ref depth=22
     stream<index_t> X_j_crd_to_A_j("X_j_crd_to_A_j");
-#pragma HLS STREAM variable=X_j_crd_to_A_j depth=23
+#pragma HLS STREAM variable=X_j_crd_to_A_j depth=24
     stream<index_t> X_j_crd_to_t0("X_j_crd_to_t0");
-#pragma HLS STREAM variable=X_j_crd_to_t0 depth=32
+#pragma HLS STREAM variable=X_j_crd_to_t0 depth=33
     samhw::scan_dense_scale(X_k_ref, X_j_base, j_extent);
     samhw::scan_dense_walk(X_j_base, X_j_crd, X_j_ref, j_extent);
     samhw::copy(X_j_crd, X_j_crd_to_A_j, X_j_crd_to_t0);
@@ -224,13 +224,13 @@ void spmm_kernel(
 
     // j, t0: Red1_k[crd0]
     stream<index_t> t0_addr("t0_addr");
-#pragma HLS STREAM variable=t0_addr depth=45
+#pragma HLS STREAM variable=t0_addr depth=46
     stream<ap_int<32>> t0_sum("t0_sum");
-#pragma HLS STREAM variable=t0_sum depth=45
+#pragma HLS STREAM variable=t0_sum depth=46
     stream<index_t> t0_crd0("t0_crd0");
-#pragma HLS STREAM variable=t0_crd0 depth=21
+#pragma HLS STREAM variable=t0_crd0 depth=22
     stream<ap_int<32>> t0_val("t0_val");
-#pragma HLS STREAM variable=t0_val depth=22
+#pragma HLS STREAM variable=t0_val depth=23
     samhw::reduce_vector_accumulate<node_reduce_vector_t0, samhw::sum, 1, 4>(X_j_crd_to_t0, mul_val, t0_addr, t0_sum);
     samhw::reduce_vector_emit<4>(t0_addr, t0_sum, t0_crd0, t0_val);
 

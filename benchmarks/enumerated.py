@@ -21,11 +21,10 @@ from hypothesis import strategies as st
 
 from benchmarks.common import VALUE, follow, parser, report, show
 from samhw.app.checking.measure import measure_compiled
-from samhw.app.sweep.tuning import cost_of, shortlist, written_one
+from samhw.app.sweep.tuning import search, shortlist
 from samhw.app.workload import Workload, compile_workload, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search import bracket_choices, free_spaces
-from samhw.compiler.search.explore import explore
 from samhw.errors import InputError, RunError, ScheduleError
 from samhw.lang import Program
 from tests.support.program_cases import random_tensors
@@ -148,8 +147,8 @@ def cycles(workload: Workload, schedule: Schedule, known: dict[Any, int | None])
 
 def tuned(workload: Workload, seconds: float, known: dict[Any, int | None]) -> int | None:
     """What a search finds."""
-    found = explore(job_of(workload, AUTO, value=VALUE), seconds / 2, cost_of("cycles"))
-    runs = (cycles(workload, one.schedule, known) for one in shortlist(found, written_one(found), 8))
+    found = search(job_of(workload, AUTO, value=VALUE), seconds, "cycles")
+    runs = (cycles(workload, one.schedule, known) for one in shortlist(found, 8))
     return min((run for run in runs if run is not None), default=None)
 
 

@@ -41,9 +41,9 @@ RIGHT = Verdict.RIGHT
 def test_what_is_simulated() -> None:
     assert written_one(FOUND) is WRITTEN
     assert written_one([FAST]) is FAST
-    assert shortlist(FOUND, WRITTEN, 1) == [WRITTEN, FAST]
+    assert shortlist(FOUND, 1) == [WRITTEN, FAST]
     # The front of cycles and LUTs, too; what is worse in both is not.
-    assert shortlist(FOUND, WRITTEN, 3) == [WRITTEN, FAST, SMALL]
+    assert shortlist(FOUND, 3) == [WRITTEN, FAST, SMALL]
 
 
 def test_what_is_best() -> None:

@@ -24,16 +24,13 @@ from samhw.app.sweep.tuning import (
     Objective,
     Trial,
     Tuned,
-    cost_of,
-    energy_for,
+    search,
     shortlist,
-    written_one,
 )
 from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
 from samhw.choices.choice import AUTO
 from samhw.compiler import asked_text, estimate_compiled, types_text
 from samhw.compiler.search import Room
-from samhw.compiler.search.explore import explore
 from samhw.cost import DesignEstimate, parse_budget
 from samhw.errors import InputError, shown
 from samhw.files import write_text
@@ -220,9 +217,9 @@ class RunnableDesign(CompiledForData):
         held = None if memory is None else memory_of(memory)
         job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
         job = replace(job, memory=held)
-        found = explore(job, budget / 2, cost_of(objective), energy=energy_for(objective, job))
+        found = search(job, budget, objective)
         trials: list[Trial] = []
-        for one in shortlist(found, written_one(found), confirm):
+        for one in shortlist(found, confirm):
             if len(trials) > 1 and monotonic() > end:
                 break
             measured = measure(workload, one.schedule, value=value, arch=self.arch, memory=held)

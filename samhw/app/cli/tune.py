@@ -26,15 +26,13 @@ from samhw.app.sweep.tuning import (
     Objective,
     Trial,
     Tuned,
-    cost_of,
-    energy_for,
+    search,
     shortlist,
-    written_one,
 )
 from samhw.app.workload import Workload, bind_program, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type, asked_types, types_text
-from samhw.compiler.search.explore import Explored, explore
+from samhw.compiler.search.explore import Explored
 from samhw.cost import parse_budget
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
@@ -43,9 +41,6 @@ from samhw.graph.numerics import ValueType
 from samhw.lang import Program
 
 __all__ = ["tune"]
-
-SEARCH = 0.5
-"""The share of the budget that the search by estimate has; the rest is for simulations."""
 
 
 @click.command()
@@ -137,18 +132,17 @@ def tune(
     job = replace(job_of(workload, given, value=asked, arch=Arch(), room=room), memory=placed)
 
     with line("tune", "{task.completed:.0f} schedules") as shown:
-        found = explore(
+        found = search(
             job,
-            SEARCH * budget,
-            cost_of(objective),
-            progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
-            energy=energy_for(objective, job),
+            budget,
+            objective,
+            lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
         )
         listed = {
             one: Configuration(
                 program, "+".join(data), asked, one.schedule, memory=memory or "chip", types=types or ""
             )
-            for one in shortlist(found, written_one(found), confirm)
+            for one in shortlist(found, confirm)
         }
         trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)
     tuned = Tuned(workload.name, tuple(trials), len(found), objective, types_text(workload.types))

@@ -1,4 +1,4 @@
-"""`samhw tune`: of the schedules that a search has found, those worth a simulation, and the best of these."""
+"""`samhw tune`: schedules that a search finds, those of them worth a simulation, and the best of these."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from samhw.app.checking.measure import pareto_front
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, asked_types
 from samhw.compiler.search import Job
-from samhw.compiler.search.explore import Explored
+from samhw.compiler.search.explore import Explored, explore
 
 __all__ = [
     "OBJECTIVES",
@@ -18,7 +18,7 @@ __all__ = [
     "Trial",
     "Tuned",
     "cost_of",
-    "energy_for",
+    "search",
     "shortlist",
     "written_one",
 ]
@@ -48,7 +48,15 @@ def cost_of(objective: Objective) -> Callable[[Explored], float]:
     return cost
 
 
-def energy_for(objective: Objective, job: Job) -> Callable[[Compiled, Schedule], float] | None:
+def search(
+    job: Job, budget: float, objective: Objective, progress: Callable[[int, float], None] | None = None
+) -> list[Explored]:
+    """The schedules that half of a budget in seconds finds by estimate, the best first; the other half is for
+    simulations. Arguments and errors are those of `explore`."""
+    return explore(job, budget / 2, cost_of(objective), progress=progress, energy=_energy_for(objective, job))
+
+
+def _energy_for(objective: Objective, job: Job) -> Callable[[Compiled, Schedule], float] | None:
     """What a run under a schedule is expected to take, in picojoules; None where the objective has no use for
     it."""
     if objective not in _OF_ENERGY:
@@ -202,7 +210,7 @@ class Tuned:
         }
 
 
-def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[Explored]:
+def shortlist(found: Sequence[Explored], count: int) -> list[Explored]:
     """What is worth a simulation: the program as it is written, the best by estimate, and the front of cycles
     and LUTs.
 
@@ -213,7 +221,7 @@ def shortlist(found: Sequence[Explored], written: Explored, count: int) -> list[
     front = pareto_front(found, lambda one: (one.cycles, one.energy or one.luts))
     if len(front) > count:
         front = [front[place * (len(front) - 1) // max(count - 1, 1)] for place in range(count)]
-    return list({id(one): one for one in (written, *found[:count], *front)}.values())
+    return list({id(one): one for one in (written_one(found), *found[:count], *front)}.values())
 
 
 def written_one(found: Sequence[Explored]) -> Explored:

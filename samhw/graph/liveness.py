@@ -1,4 +1,5 @@
-"""Whether the channels of a graph are deep enough that it cannot deadlock: the check of docs/liveness.md.
+"""Whether the channels of a graph are deep enough that it cannot deadlock: the check of docs/liveness.md; and
+where they were not, why a run stands still.
 
 Nodes that stand still wait for each other in a circle. The check goes through the levels of the streams,
 outermost first, and looks for a circle whose waits all agree in the coordinates outside of a level, but not

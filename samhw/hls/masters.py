@@ -1,4 +1,5 @@
-"""The AXI masters of a kernel: which of its ports share one, and the banks of memory that they reach.
+"""The AXI masters of a kernel: which of its ports share one, the banks of memory that they reach, and copies
+through them.
 
 A master is what `bundle=` names. It has one reader and one writer at a time (UG1399, M_AXI Bundles), and at
 most fifteen of them reach a bank (UG1702, Memory Information).

@@ -1,4 +1,4 @@
-"""What a run gives: cycles, memories, traces, and where the cycles went."""
+"""What a run gives: cycles, memories, traces, and where the cycles went; or the error that it ends with."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

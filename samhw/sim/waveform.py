@@ -1,4 +1,4 @@
-"""Recorded tokens as dumps of signals for waveform viewers, VCD and FST.
+"""Recorded tokens as dumps of signals for waveform viewers, VCD and FST, and what these show at first.
 
 They show the channels that a run has recorded (`simulate(..., trace=..., window=...)`). A token takes a slot
 from its push to its pop; of tokens that are popped outside the window nothing is shown.

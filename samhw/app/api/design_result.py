@@ -1,4 +1,4 @@
-"""What a run gives to a user."""
+"""What a run gives to a user, and what notebooks show of it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

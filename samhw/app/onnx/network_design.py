@@ -1,4 +1,4 @@
-"""A network in ONNX that is imported and compiled for the data that it is run on."""
+"""A network in ONNX that is imported and compiled for the data that it is run on, and what a run gives."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,5 @@
-"""One configuration of a sweep: all that its result follows from, and a key made of that."""
+"""The configurations of a sweep, made of its axes: all that the result of one follows from, and a key of
+that."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,5 @@
-"""A journal: a line of JSON for each finished task, which no crash takes back."""
+"""A journal: a line of JSON for each finished task, which no crash takes back; and those of parts, put
+together."""
 
 import fcntl
 import json

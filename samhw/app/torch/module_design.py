@@ -1,4 +1,4 @@
-"""A module that is imported and compiled for the arguments that it is called with."""
+"""A module that is imported and compiled for the arguments that it is called with, and what a call gives."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

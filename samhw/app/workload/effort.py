@@ -1,4 +1,4 @@
-"""What a run will take, predicted before it begins: about how much memory, and about how long."""
+"""What a run will take, predicted before it begins: room for its tensors, this machine's memory, and time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A program bound to data: what `--data` is by default, and what reports call it."""
+"""A program bound to data: what `--data` is by default, what reports call it, and the job that it is."""
 
 import os
 from collections.abc import Callable, Container, Mapping

@@ -1,4 +1,4 @@
-"""The last row: values are read, computed and masked."""
+"""The last row: values are read, computed and masked, and results written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

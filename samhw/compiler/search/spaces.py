@@ -1,4 +1,5 @@
-"""The orders that a region's indices may have, for each way to share what is fused (FuseFlow table 4)."""
+"""What a search chooses from: the regions of a module tree, and the orders that the indices of a region may
+have, for each way to share what is fused (FuseFlow table 4)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,8 @@
-"""About how many points a program is computed at, from how dense its tensors are.
+"""How much there is to do: about how many points a program is computed at, from how dense its tensors are;
+and what each of several lanes has.
 
-As if all coordinates were drawn at random, so that those of two tensors have as much in common as their
-densities say. What is dense is gone through as a whole, zeros and all.
+Points are counted as if all coordinates were drawn at random, so that those of two tensors have as much in
+common as their densities say. What is dense is gone through as a whole, zeros and all.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

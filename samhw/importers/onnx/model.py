@@ -1,5 +1,5 @@
 """Models as they are read: from files or as they are, in an operator set that is known, with data beside
-them."""
+them; and what the names of a graph stand for."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,5 +1,5 @@
-"""The operators of QONNX on arrays, for ONNX's reference evaluator, by the pages of docs/qonnx-custom-ops in
-the repository of qonnx."""
+"""Nodes on arrays, as ONNX's reference evaluator computes them; and the operators of QONNX for it, by the
+pages of docs/qonnx-custom-ops in the repository of qonnx."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

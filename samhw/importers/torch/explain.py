@@ -1,4 +1,5 @@
-"""Goes through a module as its import does, and notes what becomes of each operator; no refusal ends it."""
+"""What becomes of a module: goes through it as its import does, and notes it of each operator; no refusal
+ends it."""
 
 import operator as python_operator
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What importers of operators work with."""
+"""What importers of operators work with: the program in the making, and values that conditions leave out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

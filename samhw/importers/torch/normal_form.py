@@ -1,4 +1,5 @@
-"""What modules do place by place, said at once: so there is one word for it, whichever one a module has."""
+"""Operators said with others, in one way whichever a module has: what it does place by place at once, and
+what PyTorch decomposes."""
 
 import operator as python_operator
 from collections.abc import Callable, Sequence

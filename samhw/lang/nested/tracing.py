@@ -1,8 +1,7 @@
 """Tracing: a Python function over nested lists becomes a `NestedFunction`.
 
-The function is called once, with lists that record what is done to them.
-
-Folds and scans while they are traced: their state, and what they give.
+The function is called once, with lists that record what is done to them, folds and scans too. What has been
+recorded becomes an extended task dependence graph.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""Requests, kept until their CRC is found right (docs/link.md, "Requests")."""
+"""Requests: kept until their CRC is found right, done at an AXI4-Lite port, and answered (docs/link.md)."""
 
 from collections.abc import Callable
 

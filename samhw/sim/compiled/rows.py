@@ -1,4 +1,4 @@
-"""Words of a row, many at once, and tokens as such words."""
+"""Words of a row, many at once; and tokens as such words, which add to the statistics of a channel."""
 
 from typing import Any
 

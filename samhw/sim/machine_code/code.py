@@ -1,4 +1,5 @@
-"""LLVM's text while it is written: a module, and the instructions, labels and variables of a function."""
+"""LLVM's text while it is written: a module, and the instructions, labels and variables of a function; and
+the code of this machine that comes of it."""
 
 from functools import cache
 from typing import Any

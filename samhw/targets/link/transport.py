@@ -1,4 +1,4 @@
-"""What carries bytes between host and board."""
+"""What carries bytes between host and board: anything that reads and writes them, or a serial port."""
 
 from abc import ABC, abstractmethod
 from types import ModuleType

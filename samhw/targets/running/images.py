@@ -1,5 +1,5 @@
-"""Between tensors and the words in a design's memories, for the simulator and for hardware alike; what lanes
-have in shards of their own, as one (`TensorBinding.shards`)."""
+"""Between tensors and the words in a design's memories, for the simulator and for hardware alike: all that a
+run is given, and results, of which lanes may have shards (`TensorBinding.shards`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial

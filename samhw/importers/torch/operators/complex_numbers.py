@@ -1,4 +1,4 @@
-"""Operators of complex tensors, by those of their real and imaginary parts."""
+"""Complex tensors, which are two real ones, and their operators, by those of the parts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

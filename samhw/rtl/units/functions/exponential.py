@@ -1,4 +1,4 @@
-"""Exponentials, logarithms and tanh."""
+"""Exponentials, logarithms, tanh, sigmoid and silu."""
 
 from amaranth.hdl import Cat, Const, Mux, Signal, Value
 from amaranth.lib import data

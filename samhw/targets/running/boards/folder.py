@@ -1,4 +1,4 @@
-"""A build for a board as a folder, and what runs it from there."""
+"""A build for a board as a folder, and sessions with it over the link."""
 
 import json
 import logging

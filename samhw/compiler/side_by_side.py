@@ -191,8 +191,8 @@ def side_by_side(
         if as_bodies:
             steps += _beside(regions, bundle)
         else:
-            for units in zip_longest(*bundle):
-                steps += _beside(regions, [[unit] for unit in units if unit is not None])
+            for turn in zip_longest(*bundle):
+                steps += _beside(regions, [[unit] for unit in turn if unit is not None])
     return tuple(steps)
 
 

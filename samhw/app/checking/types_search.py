@@ -167,6 +167,20 @@ class TunedTypes:
         known = [point for point in self.points if point.error < inf]
         return pareto_front(known, lambda point: (point.error, point.price(self.objective)[0]))
 
+    @property
+    def currency(self) -> str:
+        """What is to become small, in words."""
+        return "LUTs of an ECP5, estimated" if self.objective == "area" else self.objective
+
+    @cached_property
+    def least_shown(self) -> float:
+        """The left end of a logarithmic axis, where errors of 0 stand: a tenth of the least other one."""
+        return min((point.error for point in self.points if 0 < point.error < inf), default=1e-7) / 10
+
+    def place(self, point: TypedPoint) -> tuple[float, float]:
+        """Where one stands beside such an axis: its error, and its price."""
+        return max(point.error, self.least_shown), point.price(self.objective)[0]
+
     def to_json(self) -> dict[str, Any]:
         """What `samhw tune --error --json` writes."""
         return {

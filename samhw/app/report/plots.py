@@ -66,7 +66,6 @@ def plot_types(tuned: TunedTypes) -> Figure:
     figure = new_figure(6.4, 4.4)
     plot = figure.subplots()
     points = [point for point in tuned.points if point.error < float("inf")]
-    floor = min((point.error for point in points if point.error), default=1e-7) / 10
     others = [point for point in points if point not in tuned.front]
     for number, (name, held) in enumerate(
         (
@@ -79,15 +78,15 @@ def plot_types(tuned: TunedTypes) -> Figure:
         line = {"linestyle": "-", "drawstyle": "steps-post"} if name == "Pareto front" else {"linestyle": ""}
         look = {**style(number), **line, "markersize": 6 + 3 * (number > 1)}
         look["fillstyle"] = "none" if number > 1 else "full"
-        placed = sorted((max(point.error, floor), point.price(tuned.objective)[0]) for point in held)
+        placed = sorted(map(tuned.place, held))
         plot.plot([error for error, _ in placed], [price for _, price in placed], label=name, **look)
-    plot.axvline(max(tuned.limit, floor), color=GREY, linewidth=0.8, zorder=0)
+    plot.axvline(max(tuned.limit, tuned.least_shown), color=GREY, linewidth=0.8, zorder=0)
     plot.set_xscale("log")
     plot.xaxis.set_major_formatter(FuncFormatter(lambda error, _: f"{error:.0e}"))
     plot.xaxis.set_minor_formatter(NullFormatter())
     count_axis(plot, "y")
     plot.set_xlabel("relative error (norm)")
-    plot.set_ylabel({"area": "LUTs of an ECP5, estimated"}.get(tuned.objective, tuned.objective))
+    plot.set_ylabel(tuned.currency)
     plot.set_title(f"types on {tuned.data}")
     plot.legend()
     return figure

@@ -59,13 +59,7 @@ def types_results(program: str, tuned: TunedTypes) -> Results:
 
 
 def _types_front(tuned: TunedTypes, points: Sequence[TypedPoint]) -> ScatterChart:
-    """Errors of 0 stand a tenth below the least other one."""
     known = [(n, point) for n, point in enumerate(points) if point.error < inf]
-    least = min((point.error for _, point in known if point.error), default=1e-7) / 10
-    unit = "LUTs of an ECP5, estimated" if tuned.objective == "area" else tuned.objective
-
-    def place(point: TypedPoint) -> tuple[float, float]:
-        return max(point.error, least), point.price(tuned.objective)[0]
 
     def group(point: TypedPoint) -> str:
         if point in (tuned.first, tuned.best):
@@ -73,11 +67,11 @@ def _types_front(tuned: TunedTypes, points: Sequence[TypedPoint]) -> ScatterChar
         return "Pareto front" if point in tuned.front else "others"
 
     return ScatterChart(
-        f"{unit} against errors",
-        axis("relative error", [place(point)[0] for _, point in known]),
-        axis(unit, [place(point)[1] for _, point in known]),
-        tuple(Point(n, *place(point), group(point)) for n, point in known),
-        tuple(sorted(map(place, tuned.front))),
+        f"{tuned.currency} against errors",
+        axis("relative error", [tuned.place(point)[0] for _, point in known]),
+        axis(tuned.currency, [tuned.place(point)[1] for _, point in known]),
+        tuple(Point(n, *tuned.place(point), group(point)) for n, point in known),
+        tuple(sorted(map(tuned.place, tuned.front))),
         "nothing beats these in both",
         stepped=True,
     )

@@ -13,7 +13,7 @@ from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.compiler.graph_passes.depths import with_delays
 from samhw.cost import estimate
 from samhw.errors import InputError
-from samhw.graph import Arch, Dram, OffChipMemory, Placement, chip_bytes, held_on_chip, spread
+from samhw.graph import Arch, Dram, Graph, OffChipMemory, Placement, chip_bytes, held_on_chip, spread
 from samhw.graph.banks import bank_delays, banks_of, is_worth, unbanked
 from samhw.words import counted
 
@@ -120,13 +120,14 @@ def check_all_on_chip(compiled: Compiled, where: str, way_out: str) -> None:
 
 def interleaved(compiled: Compiled) -> Compiled:
     """The same design with the arrays in banks that its schedule asks for, and with room in its channels for
-    what waits for their ports. An array that two ports read, or fewer, stays one copy.
+    what waits for their ports. An array that two ports read, or fewer, stays one copy; one that lies off the
+    chip has no banks. A design that has its banks already, and that a memory is now beside, keeps its room.
 
     Raises:
         InputError: for an array that there is not, or that cannot lie in banks.
     """
     asked = compiled.schedule.interleave
-    if asked == interleave.NONE or any(m.banks for region in compiled.regions for m in region.graph.memories):
+    if asked == interleave.NONE:
         return compiled
     if compiled.schedule.parallel != ONE_BY_ONE:
         raise InputError(
@@ -135,24 +136,31 @@ def interleaved(compiled: Compiled) -> Compiled:
         )
     design = replace(compiled, fabrics=()).design
     names: Collection[str] = design.memory
+    off = {} if compiled.off_chip is None else compiled.off_chip.arrays
     if not isinstance(asked, str):
         names = _by_array(compiled, dict.fromkeys(asked, Location(CHIP)), "interleave")
-        off = {} if compiled.off_chip is None else compiled.off_chip.arrays
         for name in names:
             why = "it lies off the chip" if name in off else unbanked(design, name)
             if why and is_worth(design, name):
                 raise InputError(f"{name} cannot be interleaved: {why}; leave it out of 'interleave'.")
     banks = {n: banks_of(design, n) for n in names if is_worth(design, n) and not unbanked(design, n)}
+    has_room = any(memory.banks for region in compiled.regions for memory in region.graph.memories)
+    on_chip = {name: count for name, count in banks.items() if name not in off}
     regions = []
     for region in compiled.regions:
-        memories = tuple(replace(m, banks=banks.get(m.name, 0)) for m in region.graph.memories)
-        graph = replace(region.graph, memories=memories)
-        tokens = estimate(graph, compiled.arch, region.extent).tokens
-        graph, reasons = with_delays(
-            graph, compiled.arch, bank_delays(graph), tokens, region.reasons, "reads of banks"
-        )
-        regions.append(replace(region, graph=graph, reasons=reasons))
+        graph, reasons = _in_banks(region.graph, banks), region.reasons
+        if not has_room:
+            tokens = estimate(graph, compiled.arch, region.extent).tokens
+            graph, reasons = with_delays(
+                graph, compiled.arch, bank_delays(graph), tokens, reasons, "reads of banks"
+            )
+        regions.append(replace(region, graph=_in_banks(graph, on_chip), reasons=reasons))
     return replace(compiled, regions=tuple(regions))
+
+
+def _in_banks(graph: Graph, banks: Mapping[str, int]) -> Graph:
+    memories = tuple(replace(memory, banks=banks.get(memory.name, 0)) for memory in graph.memories)
+    return replace(graph, memories=memories)
 
 
 def interleaved_lines(compiled: Compiled) -> list[str]:

@@ -88,7 +88,7 @@ def two_stages(first: NDArray[np.float64], second: NDArray[np.float64], ahead: i
 class CycleEstimate:
     """Of a graph, whose tokens are counted."""
 
-    def __init__(self, counts: TokenCounts, ports: PortCosts | BankCosts | None = None):
+    def __init__(self, counts: TokenCounts, ports: Sequence[PortCosts | BankCosts] = ()):
         self._counts = counts
         self._ports = ports
         self._graph = counts.graph
@@ -190,19 +190,19 @@ class CycleEstimate:
             reduction = node.spec.reduction(node.params)
             if reduction is not None:
                 inside += self._drain(node) + self._last_steps(node, reduction)
-            written = self._ports.tail(node.name) if self._ports else 0.0
+            written = max((costs.tail(node.name) for costs in self._ports), default=0.0)
             behind = [self._way(c) + tail[c.sink.node] for c in self._given(node)]
             tail[node.name] = inside + max(behind, default=written)
         return tail
 
     def _way(self, channel: Channel) -> float:
         """The cycles of a token from a node to the next one, with those of a read through a port."""
-        return channel.latency + (self._ports.after(channel.source) if self._ports else 0.0)
+        return channel.latency + sum(costs.after(channel.source) for costs in self._ports)
 
     def _inside(self, node: Node) -> float:
         """The cycles from a token to what it makes a node give."""
         inside = node.spec.inside(node.params, self._arch, self._graph.value)
-        return inside + (self._ports.inside(node.name) if self._ports else 0.0)
+        return inside + sum(costs.inside(node.name) for costs in self._ports)
 
     def _taken(self, node: Node) -> list[Channel]:
         return [self._graph.fanin[Endpoint(node.name, port.name)] for port in node.inputs]
@@ -212,7 +212,7 @@ class CycleEstimate:
         return [channel for end in ends for channel in self._graph.fanout.get(end, ())]
 
     def _busy(self, node: Node) -> float:
-        return max(self._firing(node), self._ports.busy(node.name) if self._ports else 0.0)
+        return max(self._firing(node), *(costs.busy(node.name) for costs in self._ports), 0.0)
 
     def _firing(self, node: Node) -> float:
         ends = [channel.source for channel in self._taken(node)]

@@ -145,7 +145,7 @@ def estimate_graph(
     busiest = TokenCounts(graph, arch, found, statistics, busiest=True)
     ports = None if off_chip is None else PortCosts(busiest, extents, *off_chip)
     banks = BankCosts(busiest, extents) if any(memory.banks for memory in graph.memories) else None
-    timing = CycleEstimate(busiest, ports or banks)
+    timing = CycleEstimate(busiest, [costs for costs in (ports, banks) if costs is not None])
     nodes = {
         node.name: NodeEstimate(counts.operations(node), timing.busy[node.name], timing.start[node.name])
         for node in graph.nodes

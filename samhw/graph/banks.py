@@ -9,7 +9,16 @@ from samhw.graph.ir import Endpoint, Graph, MemoryRole
 from samhw.graph.off_chip import PortDelays, held_on_chip, is_used
 from samhw.graph.spec.params import Each
 
-__all__ = ["PORT_CYCLES", "BankPort", "bank_delays", "bank_ports", "banks_of", "read_ports", "unbanked"]
+__all__ = [
+    "PORT_CYCLES",
+    "BankPort",
+    "bank_delays",
+    "bank_ports",
+    "banks_of",
+    "is_worth",
+    "read_ports",
+    "unbanked",
+]
 
 PORT_CYCLES = 5
 """The cycles that a port adds to a token on its way: the latencies of `ask` and `wait`."""

@@ -17,6 +17,7 @@ from samhw.compiler.search import Job
 from samhw.errors import InputError
 from samhw.graph import Arch, Graph, HostOptions, block_rams, dumps, loads, unproved_circles, validate_design
 from samhw.graph.banks import bank_ports
+from samhw.graph.off_chip_memory import load_memory
 from samhw.lang import Capacity, parse
 from samhw.rtl.top import Top
 from samhw.sim import Result, simulate
@@ -136,6 +137,27 @@ def test_waits_are_expected(interleave: str, slower: tuple[float, float]) -> Non
     copies, banks = (estimate_compiled(way, held.statistics()).cycles for way in ways)
     assert slower[0] < banks / copies < slower[1]
     assert simulated(ways[1], held.tensors).cycles == pytest.approx(banks, rel=0.1)
+
+
+def test_beside_a_memory() -> None:
+    """What lies off the chip has no banks, whether the memory comes before or after; the others have theirs,
+    and waits for both are expected."""
+    held = bind_program("spmm", ["random:size=64,density=0.1"])
+    memory = load_memory("ddr4")
+    for place, banked in (({"X": "ddr"}, False), ({"A": "ddr"}, True)):
+        schedule = Schedule(lanes={"i": 8}, interleave=["X"] if banked else "all", place=place)
+        design = samhw.compile(held.program, schedule=schedule)
+        later = design.run(held.tensors, memory=memory)
+        before = compile_workload(held, schedule, memory=memory)
+        for found in (before, later.compiled):
+            assert (found.design.memory["X.vals"].banks > 0) == banked
+        assert simulated(before, held.tensors, memory=memory).cycles == later.cycles
+        assert design.estimate(memory=memory).cycles == pytest.approx(later.cycles, rel=0.03)
+    refused = samhw.compile(
+        held.program, schedule=Schedule(lanes={"i": 8}, interleave=["X"], place={"X": "ddr"})
+    )
+    with pytest.raises(InputError, match="X.vals cannot be interleaved: it lies off the chip"):
+        refused.run(held.tensors, memory=memory)
 
 
 TWO = (

@@ -19,6 +19,7 @@ from samhw.graph.sequence import beside, first_of, starts_of, text_of, total_of
 from samhw.hls.lower import lower
 from samhw.lang import Capacity, parse
 from samhw.sim import simulate_regions, total_cycles
+from samhw.sim.token_traces import traced_regions
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor
@@ -142,6 +143,17 @@ Y[t, h] = F[t, h] * B[t, h]
 """
 
 
+IN_TURNS = """
+value i32
+tensor X[t, h]
+scan t {
+  G[t, h] = relu(F[t-1, h] - 1)
+  F[t, h] = G[t, h] + X[t, h]
+}
+scan t down { B[t, h] = B[t+1, h] + X[t, h] }
+"""
+
+
 def test_scans_run_side_by_side() -> None:
     x = np.arange(12).reshape(4, 3)
     apart = samhw.compile(BOTH_WAYS, schedule={"fuse": "none"}).run(X=x)
@@ -169,9 +181,6 @@ def test_what_regions_side_by_side_lack_is_refused() -> None:
     found = compiled()
     with pytest.raises(InputError, match="leave out 'parallel'"):
         lower(found.design, found.arch)
-    memories, extents = load(found.design, inputs(0))
-    with pytest.raises(InputError, match="leave out the trace"):
-        simulate_regions(found.design, found.arch, memories, extents, trace=True)
 
 
 FORMS = (
@@ -260,7 +269,7 @@ def test_random_programs_take_the_cycles_of_the_simulator(number: int) -> None:
 @pytest.fixture(scope="module")
 def design() -> VerilatedDesign:
     made = compiled()
-    return VerilatedDesign.build(made.design, made.arch, stall_ports=True)
+    return VerilatedDesign.build(made.design, made.arch, stall_ports=True, probes=True)
 
 
 @pytest.mark.slow
@@ -276,6 +285,40 @@ def test_cycles_and_words_are_those_of_the_simulator(design: VerilatedDesign) ->
             for result in model:
                 for name, words in result.memories.items():
                     np.testing.assert_array_equal(rtl.memories[name][: len(words)], words)
+
+
+def assert_traces_agree(design: VerilatedDesign, memories: Any, extents: Any) -> None:
+    """Tokens of simulator and RTL, on the one axis of cycles of the run."""
+    whole = design.design
+    rtl = design.run(memories, extents, trace=True)
+    results = simulate_regions(whole, design.arch, memories, extents, trace=True)
+    traced = traced_regions(zip(whole.runs, results, strict=True))
+    assert rtl.traces == {
+        whole.label(number, channel.name): [(p.popped, p.token) for p in region.passages(channel)]
+        for number, region in zip(whole.turns, traced, strict=True)
+        for channel in region.graph.channels
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_trace_has_the_cycles_of_the_rtl(design: VerilatedDesign) -> None:
+    assert_traces_agree(design, *load(design.design, inputs(1)))
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_trace_of_scans_has_the_cycles_of_the_rtl() -> None:
+    """Two regions that take turns in a scan, beside another scan."""
+    made = samhw.compile(IN_TURNS, schedule={"fuse": "none", "parallel": "all"}).run(
+        X=np.arange(12).reshape(4, 3)
+    )
+    whole = made.compiled.design
+    assert text_of(whole.sequence) == (
+        "parallel { repeat t < t { run 0; run 1 } | repeat t_2 < t { run 2 } }"
+    )
+    build = VerilatedDesign.build(whole, made.compiled.arch, probes=True)
+    assert_traces_agree(build, *load(whole, {"X": Tensor.from_dense(np.arange(12).reshape(4, 3), "dense")}))
 
 
 @pytest.mark.slow

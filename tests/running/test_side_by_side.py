@@ -16,7 +16,6 @@ from samhw.errors import InputError, RunError
 from samhw.graph import Parallel, Repeat, Run
 from samhw.graph.numerics import value_type
 from samhw.graph.sequence import beside, first_of, starts_of, text_of, total_of
-from samhw.hls.lower import lower
 from samhw.lang import Capacity, parse
 from samhw.sim import simulate_regions, total_cycles
 from samhw.sim.token_traces import traced_regions
@@ -177,12 +176,6 @@ def test_a_run_takes_the_longest_of_its_bodies() -> None:
     assert total_cycles(design, (y, z, u, v, m, w)) == max(y, z) + 1 + max(u, v, m) + 1 + w
 
 
-def test_what_regions_side_by_side_lack_is_refused() -> None:
-    found = compiled()
-    with pytest.raises(InputError, match="leave out 'parallel'"):
-        lower(found.design, found.arch)
-
-
 FORMS = (
     "T{n}[i] = A[i, k] * {a}[k] + {b}[i]",
     "T{n}[i] = B[i, k] * {a}[k] + {b}[i]",
@@ -236,11 +229,11 @@ def as_numpy(text: str, data: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-def made(number: int) -> tuple[samhw.RunnableDesign, dict[str, Any]]:
+def made(number: int, **more: Any) -> tuple[samhw.RunnableDesign, dict[str, Any]]:
     text, schedule = drawn(number)
     data = {name: value for name, value in random_data(number).items() if re.search(rf"= .*\b{name}\[", text)}
     lines = [n for n in text.splitlines() if not (m := re.match(r"tensor (\w)", n)) or m[1] in data]
-    return samhw.compile("\n".join(lines), schedule=schedule, value="i32"), data
+    return samhw.compile("\n".join(lines), schedule=schedule | more, value="i32"), data
 
 
 @pytest.mark.nightly(but=6)
@@ -264,6 +257,28 @@ def test_random_programs_take_the_cycles_of_the_simulator(number: int) -> None:
     assert rtl.cycles == model.cycles
     for name in model:
         np.testing.assert_array_equal(rtl[name], model[name])
+
+
+@pytest.mark.slow
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("number", range(30))
+def test_random_programs_as_hls(number: int) -> None:
+    """The C simulation has the simulator's tokens and depths."""
+    design, data = made(number, parallel="all")
+    model, hls = design.run(data), design.run(data, backend="hls")
+    for name in model:
+        np.testing.assert_array_equal(hls[name], model[name])
+
+
+@pytest.mark.slow
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("text", [IN_TURNS, BOTH_WAYS])
+def test_scans_as_hls(text: str) -> None:
+    design = samhw.compile(text, schedule={"fuse": "none", "parallel": "all"})
+    x = np.arange(12).reshape(4, 3)
+    model, hls = design.run(X=x), design.run(X=x, backend="hls")
+    for name in model:
+        np.testing.assert_array_equal(hls[name], model[name])
 
 
 @pytest.fixture(scope="module")

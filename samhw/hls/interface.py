@@ -11,13 +11,13 @@ from samhw.graph.sequence import most_at_a_time, walk
 from samhw.hls.cpp import memory_word
 from samhw.hls.lower import arguments_by
 from samhw.hls.program import (
-    Body,
     Copy,
     Handed,
     HlsProgram,
     HlsRegion,
     MemoryPort,
     Moment,
+    ParallelBody,
     ParallelStep,
     PointerArgument,
     RegionCall,
@@ -59,8 +59,8 @@ class Sequencer:
 
     def shared(self, lines: Sequence[SequenceLine]) -> tuple[str, ...]:
         """The functions that several of some lines call, each of which is made once for them."""
-        called = Counter(self.calls[line.call].function.name for line in lines if line.call is not None)
-        return tuple(name for name, times in called.items() if times > 1)
+        called = [self.calls[line.call].function.name for line in lines if line.call is not None]
+        return tuple(dict.fromkeys(name for n, name in enumerate(called) if name in called[:n]))
 
 
 def kernel_ports(region: HlsRegion) -> tuple[PointerArgument, ...]:
@@ -213,7 +213,7 @@ class _Lines:
         """The number of the first region of some steps, which names a function."""
         return next(self._numbers[step.region] for step in walk(steps) if isinstance(step, Run))
 
-    def _body(self, steps: Steps, name: str) -> Body:
+    def _body(self, steps: Steps, name: str) -> ParallelBody:
         lines = tuple(self.of(steps))
         numbers = [self._numbers[step.region] for step in walk(steps) if isinstance(step, Run)]
         calls = [self._calls[number] for number in numbers]
@@ -223,7 +223,7 @@ class _Lines:
         written = {name for call in calls for name in call.writes}
         counts = tuple(dict.fromkeys(count for call in calls for count in call.leaves))
         is_call = len(lines) == 1 and lines[0].call is not None and calls[0].is_alone
-        return Body(
+        return ParallelBody(
             "" if is_call else name,
             lines,
             tuple(numbers),

@@ -10,7 +10,6 @@ from samhw.graph.sequence import walk
 
 __all__ = [
     "Argument",
-    "Body",
     "Copy",
     "Handed",
     "HlsProgram",
@@ -18,6 +17,7 @@ __all__ = [
     "HlsStream",
     "MemoryPort",
     "Moment",
+    "ParallelBody",
     "ParallelStep",
     "PointerArgument",
     "Process",
@@ -284,7 +284,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Body:
+class ParallelBody:
     """One of several that run side by side, as a process.
 
     Attributes:
@@ -306,7 +306,7 @@ class ParallelStep:
     """A DATAFLOW region of bodies."""
 
     name: str
-    bodies: tuple[Body, ...]
+    bodies: tuple[ParallelBody, ...]
 
     @property
     def handed(self) -> tuple[Handed, ...]:

@@ -169,6 +169,16 @@ def test_operands_are_turned_only_where_regions_have_the_orders() -> None:
     assert not list(turned_schedules(program, replace(ordered, fuse="full")))
 
 
+def test_operands_of_regions_with_too_many_loops_may_be_turned() -> None:
+    powers = [f"T{n + 1}[i, j] = T{n}[i, k] * T{n}[k, j]" for n in range(9)]
+    text = "\n".join(
+        ["tensor T0[i, j] : dense", "tensor W[i, j] : dense", *powers, "Y[i, k] = T9[i, j] * W[k, j]"]
+    )
+    program = parse(text).with_extents({"i": 4})
+    (turned,) = turned_schedules(program, Schedule(fuse="full"))
+    assert turned == Schedule(fuse="full", formats={"W": "dense @ (1, 0)"})
+
+
 def test_storage_that_conflicts_is_copied() -> None:
     program = parse("tensor A[i, k] : csr\ntensor B[i, k] : csc\nC[i, k] = A[i, k] + B[i, k]")
     program = program.with_extents({"i": 5, "k": 4})

@@ -91,11 +91,12 @@ def _orders(program: Program, turned: set[str]) -> Iterator[dict[str, tuple[str,
     """Orders of all regions that read what was turned: the first of each, then the second, and so on. Those
     of scans are left open, as their statements become ones over slices first."""
     spaces = {
-        region.label: free_spaces(program, region, turned)[0].orders()
+        region.label: space.orders()
         for region in program.regions
         if region.label is not None
         and region.scan is None
         and any(a.tensor in turned for s in region.statements for a in s.reads)
+        for space in free_spaces(program, region, turned)[:1]
     }
     while True:
         orders = {label: next(space, None) for label, space in spaces.items()}

@@ -4,7 +4,7 @@
 
 `network.onnx:batch=1,sequence=576` gives extents that a file leaves open. Inputs are random. Cycles are the
 simulator's, whose run is checked; beyond --most they are estimated. LUTs and block RAMs are estimates, with
-all tensors on chip, and the last column has those with all tensors off chip.
+all tensors on chip. The last columns say of what there is too much, with all tensors on chip or off it.
 """
 
 import time
@@ -22,6 +22,7 @@ from samhw.graph import load_memory
 from samhw.lang import OnnxFile, load_named
 
 PART = "LFE5U-85F"
+UNFIT = "does not fit: "
 
 
 def rows(files: Sequence[str], most: float) -> Iterator[dict[str, Any]]:
@@ -45,8 +46,8 @@ def rows(files: Sequence[str], most: float) -> Iterator[dict[str, Any]]:
             "stored, kB": round(_bytes(design) / 1000),
             "LUTs": round(use.luts),
             "block RAMs": round(use.block_rams),
-            "on chip": budget.verdict(use),
-            "off chip": budget.verdict(off),
+            "on chip": budget.verdict(use).removeprefix(UNFIT),
+            "off chip": budget.verdict(off).removeprefix(UNFIT),
         }
 
 

@@ -1,7 +1,6 @@
 """What an installation has beside the package: boards, examples and documents. This module imports nothing of
 samhw."""
 
-import importlib.metadata
 from pathlib import Path, PurePosixPath
 
 __all__ = ["installed"]
@@ -17,9 +16,11 @@ def installed(folder: str) -> dict[PurePosixPath, Path]:
     if (root / "pyproject.toml").is_file():  # Elsewhere a folder of that name is somebody else's.
         found = {path.relative_to(root / folder): path for path in (root / folder).rglob("*")}
     else:
+        from importlib.metadata import files as files_of  # It takes long to load.
+
         found = {
             Path(*file.parts[file.parts.index(_SHARE[0]) + 3 :]): Path(str(file.locate()))
-            for file in importlib.metadata.files("samhw") or []
+            for file in files_of("samhw") or []
             if _below(file, folder)
         }
     files = {PurePosixPath(name): path for name, path in sorted(found.items()) if path.is_file()}

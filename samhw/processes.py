@@ -6,12 +6,13 @@ in the foreground, is for this process alone, which then calls `stop_all`.
 """
 
 import atexit
+import concurrent.futures
 import os
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,9 +78,10 @@ def start(command: Sequence[str | Path], **options: Any) -> "subprocess.Popen[An
     return subprocess.Popen(command, process_group=group(), **options)
 
 
-def workers(count: int) -> ProcessPoolExecutor:
+def workers(count: int) -> "concurrent.futures.ProcessPoolExecutor":
     """Processes that end with this one, for `ending`."""
-    return ProcessPoolExecutor(count, initializer=os.setpgid, initargs=(0, group()))
+    # It loads its pools when they are asked for.
+    return concurrent.futures.ProcessPoolExecutor(count, initializer=os.setpgid, initargs=(0, group()))
 
 
 @contextmanager
@@ -97,5 +99,5 @@ def ending(pool: P) -> Iterator[P]:
 
 def in_threads(work: Callable[[T], object], items: Iterable[T]) -> None:
     """Does work that consists of running programs, as many at a time as there are processors."""
-    with ending(ThreadPoolExecutor(os.cpu_count())) as pool:
+    with ending(concurrent.futures.ThreadPoolExecutor(os.cpu_count())) as pool:
         list(pool.map(work, items))

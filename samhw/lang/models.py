@@ -203,7 +203,7 @@ def model_data(
 class _Data:
     """Draws the inputs that no one gave, by the names that the models have for them."""
 
-    def __init__(self, program: Program, extents: Mapping[str, int], rng: np.random.Generator) -> None:
+    def __init__(self, program: Program, extents: Mapping[str, int], rng: "np.random.Generator") -> None:
         self.program = program
         self.extents = extents
         self.rng = rng

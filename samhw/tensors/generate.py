@@ -361,7 +361,7 @@ def _entries(density: float, places: int) -> int:
     return round(density * places)
 
 
-def _choose(rng: np.random.Generator, places: int, count: int) -> IntArray:
+def _choose(rng: "np.random.Generator", places: int, count: int) -> IntArray:
     """``count`` distinct integers below ``places``."""
     if places > np.iinfo(np.int64).max:
         raise InputError(f"a tensor with {places} places is too large to draw from: use a smaller shape")
@@ -373,7 +373,7 @@ def _choose(rng: np.random.Generator, places: int, count: int) -> IntArray:
 
 
 def _nonzero_values(
-    rng: np.random.Generator, count: int, low: float, high: float, dtype: np.dtype[Any]
+    rng: "np.random.Generator", count: int, low: float, high: float, dtype: np.dtype[Any]
 ) -> npt.NDArray[Any]:
     if dtype.kind not in "iu":
         if not low < high:

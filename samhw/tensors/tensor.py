@@ -1,6 +1,7 @@
 """The tensor: a shape, a format, its stored levels and its values, with the conversions in and out."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -331,6 +332,8 @@ def _numbers(array: npt.ArrayLike) -> npt.NDArray[Any]:
 def _check_unmasked(array: npt.ArrayLike, depth: int = 0) -> None:
     """Raises InputError for masked elements, which NumPy would turn into what lies below the mask. They are
     not zeros, which count in a maximum or a quotient."""
+    if "numpy.ma" not in sys.modules:  # It takes long to load, and makes all masks.
+        return
     if isinstance(array, list | tuple) and depth < _MOST_DIMENSIONS:
         for item in array:
             if isinstance(item, list | tuple | np.ma.MaskedArray):

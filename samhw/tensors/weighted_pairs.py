@@ -28,7 +28,7 @@ _PART = 64
 is looked at together."""
 
 
-def pairs_of_all(rng: np.random.Generator, weights: npt.NDArray[np.float64], count: int) -> IntArray:
+def pairs_of_all(rng: "np.random.Generator", weights: npt.NDArray[np.float64], count: int) -> IntArray:
     """A sample without replacement of all pairs, for which each of them gets a number."""
     n = len(weights)
     check_memory(4 * WORD * n * n, f"a power-law graph of {n:,} nodes", "use fewer nodes or a lower density")
@@ -39,7 +39,7 @@ def pairs_of_all(rng: np.random.Generator, weights: npt.NDArray[np.float64], cou
 
 
 def pairs_one_by_one(
-    rng: np.random.Generator, weights: npt.NDArray[np.float64], count: int, allowed: Allowed | None
+    rng: "np.random.Generator", weights: npt.NDArray[np.float64], count: int, allowed: Allowed | None
 ) -> IntArray:
     """The same without looking at all pairs: those that are drawn again are left out, which makes the first
     of them a sample without replacement. Time and memory grow with the nodes and the pairs.
@@ -67,7 +67,7 @@ def pairs_one_by_one(
     raise InputError(f"a power-law graph of so great a skew has no {count:,} edges: use a lower skew")
 
 
-def _nodes(rng: np.random.Generator, ends: npt.NDArray[np.float64], draws: int) -> IntArray:
+def _nodes(rng: "np.random.Generator", ends: npt.NDArray[np.float64], draws: int) -> IntArray:
     """Nodes in proportion to their weights.
 
     Each is the first whose end lies after a random number. For many numbers a guide table says for each of

@@ -15,6 +15,7 @@ import samhw
 from samhw.app.checking import check
 from samhw.app.cli import main
 from samhw.app.workload import Workload, bind_program, compile_workload, job_of
+from samhw.choices.formats.candidates import turned_schedules
 from samhw.choices.fuse import FUSION_LEVELS
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Lowerings
@@ -158,6 +159,24 @@ def test_operands_that_stream() -> None:
     compiled = compile_workload(workload, AUTO)
     assert {compiled.schedule.formats[name] for name in ("W2", "W3")} == {"csc"}
     assert check(workload, compiled, run(compiled, workload.tensors).outputs).good
+
+
+def test_operands_are_turned_only_where_regions_have_the_orders() -> None:
+    program = parse(CHAIN.replace("W[f, h]", "W[h, f]"))
+    ordered = Schedule(order={"T": ("i", "f", "k")})
+    (turned, *_) = turned_schedules(program, replace(ordered, fuse="none"))
+    assert turned.formats == {"W": "dense @ (1, 0)"}
+    assert not list(turned_schedules(program, replace(ordered, fuse="full")))
+
+
+def test_operands_of_regions_with_too_many_loops_may_be_turned() -> None:
+    powers = [f"T{n + 1}[i, j] = T{n}[i, k] * T{n}[k, j]" for n in range(9)]
+    text = "\n".join(
+        ["tensor T0[i, j] : dense", "tensor W[i, j] : dense", *powers, "Y[i, k] = T9[i, j] * W[k, j]"]
+    )
+    program = parse(text).with_extents({"i": 4})
+    (turned,) = turned_schedules(program, Schedule(fuse="full"))
+    assert turned == Schedule(fuse="full", formats={"W": "dense @ (1, 0)"})
 
 
 def test_storage_that_conflicts_is_copied() -> None:

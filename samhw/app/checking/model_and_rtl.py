@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from operator import or_
@@ -135,7 +135,7 @@ def correlate(
     try:
         with ending(workers(jobs)) as pool:
             return Correlation(tuple(_gather(pool.map(one, sent, schedules), programs, rows, progress)))
-    except BrokenProcessPool:
+    except BrokenExecutor:
         raise RunError(
             "A process that ran a program was ended from outside (out of memory?); try fewer of them, as "
             "with --jobs 1."

@@ -57,7 +57,7 @@ def make_nested_workload(example: Example, given: Any) -> Workload:
     return Workload("example", program, tensors, oracle)
 
 
-def _drawn(rng: np.random.Generator, kind: ListType) -> NestedTensor | npt.NDArray[Any]:
+def _drawn(rng: "np.random.Generator", kind: ListType) -> NestedTensor | npt.NDArray[Any]:
     array = rng.integers(-16, 17, (*kind.extents, *kind.shape)) / 16
     return nested_tensor(array, len(kind.extents)) if kind.extents else array
 

@@ -219,8 +219,13 @@ def _run_by_onnxruntime(proto: onnx.ModelProto, arguments: Mapping[str, Array]) 
         import onnxruntime
     except ModuleNotFoundError:
         raise InputError("onnxruntime is not installed; install it with pip install onnxruntime.") from None
+    options = onnxruntime.SessionOptions()
+    # Its optimisations join quantisers of different scales.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
         return list(session.run(None, dict(arguments)))
     except Exception:  # It has not all operators in all types.
         return None

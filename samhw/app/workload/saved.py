@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +60,8 @@ class SavedDesign:
 
     def write(self, path: Path) -> None:
         """Writes the file, which `read` reads; raises `InputError` if that cannot be done."""
+        from importlib.metadata import version  # It takes long to load.
+
         data = {
             "samhw_design": _VERSION,
             "samhw": version("samhw"),

@@ -8,10 +8,11 @@ added to a few cycles ago, in each row and at the end of each step. With U by it
 innermost loop.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.job import Job
 from samhw.compiler.search.spaces import free_spaces, in_modules
@@ -36,7 +37,10 @@ def turned_schedules(program: Program, schedule: Schedule) -> Iterator[Schedule]
     Args:
         program: as it is written.
     """
-    applied = schedule.apply(program)
+    try:
+        applied = schedule.apply(program)
+    except InputError:
+        return
     turned: dict[str, Format] = {}
     for statement in applied.statements:
         turned |= _turned(applied, statement, set(schedule.formats))
@@ -87,11 +91,12 @@ def _orders(program: Program, turned: set[str]) -> Iterator[dict[str, tuple[str,
     """Orders of all regions that read what was turned: the first of each, then the second, and so on. Those
     of scans are left open, as their statements become ones over slices first."""
     spaces = {
-        region.label: free_spaces(program, region, turned)[0].orders()
+        region.label: space.orders()
         for region in program.regions
         if region.label is not None
         and region.scan is None
         and any(a.tensor in turned for s in region.statements for a in s.reads)
+        for space in free_spaces(program, region, turned)[:1]
     }
     while True:
         orders = {label: next(space, None) for label, space in spaces.items()}
@@ -101,10 +106,17 @@ def _orders(program: Program, turned: set[str]) -> Iterator[dict[str, tuple[str,
         yield found
 
 
+def _fused(
+    search: Search, schedule: Schedule, fuse: FusionLevel | FusionRule | Sequence[Sequence[str]]
+) -> Schedule:
+    """The schedule with other regions, which have none of the orders that were found for its own."""
+    return schedule if fuse == schedule.fuse else replace(schedule, fuse=fuse, order=search.given.order)
+
+
 def _turned_round(search: Search, best: AutoChoice) -> AutoChoice:
     """The same, or with everything fused, with inputs stored the other way round."""
     for fuse in ("full", "partial"):
-        for schedule in turned_schedules(search.program, replace(best.schedule, fuse=fuse)):
+        for schedule in turned_schedules(search.program, _fused(search, best.schedule, fuse)):
             found = search.tried(schedule)
             if found is not None:
                 best = min(best, found, key=lambda way: way.cycles)
@@ -139,7 +151,7 @@ def _by_nonzeros(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoi
     program, start = search.program, best.schedule
     found = best
     for fuse in dict.fromkeys((start.fuse, "full", "partial")):
-        found = _fewest(search, found, _stored_as(program, replace(start, fuse=fuse), formats))
+        found = _fewest(search, found, _stored_as(program, _fused(search, start, fuse), formats))
     for name, fmt in formats.items():
         for other in (fmt, Format(fmt.levels, fmt.mode_order[::-1])):
             found = _fewest(search, found, _stored_as(program, found.schedule, {name: other}))

@@ -1,5 +1,5 @@
 """Operators that frameworks have in common: functions of numbers as expressions of those that programs have
-(docs/numerics.md), by their names in PyTorch and in ONNX; and products."""
+(docs/numerics.md), by their names in PyTorch and in ONNX; samples between elements; and products."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ from samhw.lang.functions import (
     lt,
     reciprocal,
     relu,
+    rint,
     select,
     sigmoid,
     sin,
@@ -40,13 +41,18 @@ __all__ = [
     "acosh",
     "asinh",
     "clamp",
+    "cubic_weight",
     "einsum",
     "elu",
     "error_function",
     "gelu_of",
+    "linear_weight",
     "matmul",
+    "nearest_weight",
     "odd",
     "powered",
+    "sampled",
+    "sampled_place",
     "sinc",
     "softplus",
 ]
@@ -200,6 +206,46 @@ def matmul(tensors: Tensors, a: Value, b: Value) -> Value:
     row, column = ("i" if ranks[0] > 1 else ""), ("j" if ranks[1] > 1 else "")
     left, right = (batch[len(batch) - max(0, rank - 2) :] for rank in ranks)
     return contract(tensors, f"{left}{row}k,{right}k{column}->{batch}{row}{column}", a, b)
+
+
+# Samples of images at places that a network computes: along each dimension every element has a weight, most
+# of them zero, and a sample is the sum of the elements times their weights.
+
+
+def linear_weight(place: Expr, number: Expr) -> Expr:
+    """1 at an element, and falling to 0 at its neighbours."""
+    return relu(1 - abs_(place - number))
+
+
+def nearest_weight(place: Expr, number: Expr) -> Expr:
+    return eq(rint(place), number)
+
+
+def cubic_weight(place: Expr, number: Expr) -> Expr:
+    """That of Keys, with -3/4, of the four elements around a place."""
+    a, far = -0.75, abs_(place - number)
+    near = ((a + 2) * far - (a + 3)) * far * far + 1
+    return select(lt(far, 1), near, select(lt(far, 2), ((a * far - 5 * a) * far + 8 * a) * far - 4 * a, 0))
+
+
+def sampled_place(place: Expr, size: int, around: str, *, align_corners: bool) -> Expr:
+    """A place between -1 and 1 as one among `size` elements, counted from 0. The corners are the middles of
+    the outermost elements, or their outer edges; what lies outside is pulled to the `border`, mirrored at the
+    corners (`reflection`), or stays there (`zeros`)."""
+    span, first = (size - 1, 0.0) if align_corners else (size, -0.5)
+    found: Expr = place * (span / 2) + (span / 2 + first)
+    if around == "reflection":
+        behind = found - first
+        found = abs_(behind - rint(behind * (0.5 / span)) * (2 * span)) + first if span else found * 0
+    return min_(max_(found, 0), size - 1) if around in ("border", "reflection") else found
+
+
+def sampled(tensors: Tensors, x: Value, weights: Sequence[Value]) -> Value:
+    """x of batch, channels and some dimensions, and for each of these the weights of its elements, of batch,
+    the samples' dimensions and elements."""
+    own, out = "xyz"[: len(weights)], "abd"[: len(weights)]
+    inputs = ",".join([f"nc{own}", *(f"n{out}{letter}" for letter in own)])
+    return contract(tensors, f"{inputs}->nc{out}", x, *weights)
 
 
 def einsum(

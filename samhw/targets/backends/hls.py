@@ -5,17 +5,18 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from samhw.compiler import Compiled
 from samhw.compiler.placement import channels_said, check_kinds, placement_of
 from samhw.errors import InputError
 from samhw.graph import Design
-from samhw.hls import Options
-from samhw.hls.cards import memory_of
 from samhw.sim import joined, simulated_regions, total_cycles
 from samhw.targets.backends.backend import Backend, Execution, RunResult
 from samhw.targets.running.images import Inputs
+
+if TYPE_CHECKING:
+    from samhw.hls import Options
 
 __all__ = ["HlsBackend"]
 
@@ -86,8 +87,11 @@ class HlsBackend(Backend):
         return f"the same tokens in C simulation, {self.seconds(result)}"
 
 
-def _options(compiled: Compiled, settings: Mapping[str, Any]) -> Options:
+def _options(compiled: Compiled, settings: Mapping[str, Any]) -> "Options":
     """The settings, and what the schedule says about the places of memories."""
+    from samhw.hls import Options
+    from samhw.hls.cards import memory_of
+
     options = Options(**settings)
     card, channels = memory_of(options.part), channels_said(compiled)
     if card is not None:

@@ -2,7 +2,6 @@
 of Verilog."""
 
 import gzip
-import importlib.metadata
 import importlib.util
 import json
 import logging
@@ -83,9 +82,11 @@ def generator_digest(*more: str) -> str:
 
 def _version(package: str) -> str:
     """That of a package; nothing where another one does its work, as a Yosys of the system may."""
+    from importlib.metadata import PackageNotFoundError, version  # It takes long to load.
+
     try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+        return version(package)
+    except PackageNotFoundError:
         return ""
 
 

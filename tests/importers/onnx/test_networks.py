@@ -149,6 +149,14 @@ def test_old_models_are_converted() -> None:
     assert samhw.onnx.compile(model, {"x": [[1, 2, 3, 4]]}).run()["y"].tolist() == [[2, 3]]
 
 
+def test_samples_between_elements() -> None:
+    text = "{ y = GridSample <align_corners = 1> (x, at) }"
+    ports = "(float[1, 1, 2, 2] x, float[1, 1, 2, 2] at) => (float[1, 1, 1, 2] y)"
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> g {ports} {text}')
+    data = {"x": [[[[1, 2], [3, 4]]]], "at": [[[[1, -0.5], [0, 1]]]]}
+    assert samhw.onnx.compile(model, data).run()["y"].tolist() == [[[[2.5, 3.5]]]]
+
+
 @pytest.mark.parametrize(
     ("text", "data", "said"),
     [
@@ -168,6 +176,12 @@ def test_old_models_are_converted() -> None:
             "else_branch = e () => (float[2] q) { q = Exp (x) }> }",
             {"x": [1, 2], "c": [1, 2]},
             "If 'y' takes a condition that the network computes; make it a constant, or an input of its own.",
+        ),
+        (
+            "g (float[1, 1, 2, 2] x, float[1, 1, 1, 2] at) => (float[1, 1, 1, 1] y) "
+            '{ y = GridSample <mode = "cubic", padding_mode = "border"> (x, at) }',
+            {"x": [[[[1, 2], [3, 4]]]], "at": [[[[0, 0]]]]},
+            "GridSample 'y' samples between 4 elements with the padding 'border'; pad by zeros.",
         ),
         (
             "g (string[2] x) => (string[2] y) { y = Identity (x) }",

@@ -17,10 +17,11 @@ JUDGE = "onnxruntime" if find_spec("onnxruntime") else "reference"
 def test_drawn_networks_are_right(seed: int) -> None:
     model, data = drawn_network(seed)
     result = samhw.onnx.compile(model, data).run()
-    found = result.check(JUDGE)
+    # onnxruntime's sigmoid is 0 below -18.
+    judge = "reference" if any(node.op_type == "Sigmoid" for node in model.graph.node) else JUDGE
+    found = result.check(judge)
     if found.program_error is None:
-        # onnxruntime moves a pool between quantisers of two types, and refuses what comes of it.
-        found = result.check()
+        found = result.check()  # onnxruntime lacks an operator in a type.
     assert found.good
     assert found.program_error is not None
 

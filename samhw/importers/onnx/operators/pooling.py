@@ -1,4 +1,4 @@
-"""Windows of which one number is made: pools, and sizes that change."""
+"""Windows of which one number is made: pools, sizes that change, and samples between elements."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from samhw.importers.core import Hints, HostArray, UnsupportedError, Value
-from samhw.importers.core.operators import powered
+from samhw.importers.core.operators import (
+    cubic_weight,
+    linear_weight,
+    nearest_weight,
+    powered,
+    sampled,
+    sampled_place,
+)
 from samhw.importers.core.windows import SlidingWindow
 from samhw.importers.onnx.importer import NodeImporter
 from samhw.importers.onnx.operators.products import along, each_of, pads_of
@@ -275,6 +282,32 @@ def _weigh(row: Array, place: float, mode: str, blur: float, call: NodeCall) -> 
         weights = np.where(inside, weights, 0) if call.get("exclude_outside", 0) else weights
         weights = weights / weights.sum()
     np.add.at(row, near.clip(0, len(row) - 1), weights)
+
+
+_WEIGHTS = {
+    **dict.fromkeys(("linear", "bilinear"), linear_weight),
+    **dict.fromkeys(("cubic", "bicubic"), cubic_weight),
+    "nearest": nearest_weight,
+}
+
+
+@operator("GridSample")
+def import_grid_sample(importer: NodeImporter, call: NodeCall, x: Operand, grid: Operand) -> Value:
+    """The grid holds places from -1 to 1, the last dimension of x first."""
+    weight = _WEIGHTS[call.get("mode", "linear")]
+    around, aligned = call.get("padding_mode", "zeros"), bool(call.get("align_corners", 0))
+    if weight is cubic_weight and around != "zeros":
+        raise UnsupportedError(f"samples between 4 elements with the padding '{around}'", "pad by zeros")
+    sizes = importer.shape(x)[2:]
+    places = importer.materialized(grid)
+    weights = []
+    for dim, size in enumerate(sizes):
+        place = importer.views.slice(places, len(sizes) + 1, len(sizes) - 1 - dim, 1)
+        inside = partial(sampled_place, size=size, around=around, align_corners=aligned)
+        kept = importer.materialized(importer.elementwise(inside, place))
+        number = Held(np.arange(size, dtype=np.float32), f"places_{size}")
+        weights.append(importer.materialized(importer.elementwise(weight, kept, number)))
+    return sampled(importer.tensors, importer.value(x), weights)
 
 
 @operator("Col2Im")

@@ -75,9 +75,7 @@ COMMANDS = (
     "build spmv --data karate --target vitis-hls -o OUT",
     "build plus3 --data auto --target vitis-hls --on-chip none -o OUT",
     "build plus3 --data auto --target verilog -o OUT",
-    "build spmm --data karate --target verilator --value bf16 -o OUT",
     "build gcn --data karate --target vitis-hls --fuse none --value fixed<16,8> -o OUT",
-    "compile gcn --data random:f=6,h=3,c=2 --schedule auto --area luts=90000 --parallel auto",
     "compile spmm --data karate --schedule auto --area luts=30000,brams=100",
     "compile spmspm_ijk --data random:size=20 --schedule auto",
     "compile mttkrp --data random:size=6 --schedule auto --area LFE5U-85F",
@@ -96,7 +94,6 @@ COMMANDS = (
     "run EXAMPLES/rotary.ein --data auto --permute --stats",
     "tune spmm --data karate --error 0.01 --value f32 --objective area -o OUT/front.csv",
     "tune spmv --data karate --objective cycles -o OUT/best.toml",
-    "papers redfuser --quick --figure 5 -o OUT",
 )
 """Of the command line: what they print, and write into the folder OUT."""
 

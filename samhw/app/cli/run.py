@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from samhw.app.checking import Check, check
 from samhw.app.checking.advice import Advised
@@ -191,6 +192,9 @@ def run(
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
     placed, period = beside(memory_of(memory, ports), clock)
     table = load_energy(energy) if energy else None
+    given = click.get_current_context().get_parameter_source("judge")
+    if unchecked and given is not ParameterSource.DEFAULT:
+        raise InputError("--check compares the results, --no-check leaves that out; give one of them.")
     if advise and isinstance(placed, SdramMemory | RecordedMemory):
         raise InputError(
             "--advise runs other schedules, of whose requests no log says when they are answered; leave it "

@@ -2,7 +2,7 @@
 said of a schedule that was chosen, or that could be.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,6 @@ __all__ = [
     "note_better",
     "print_choice",
     "read_choices",
-    "room_for",
 ]
 
 Command = Callable[..., Any]
@@ -61,7 +60,7 @@ def read_choices(schedule: Schedule, given: dict[str, Any], budget: Budget | Non
     grown = [one for one in _GROWING if words[one.name] == AUTO]
     taken = {name: None if word == "" else word for name, word in words.items()}
     schedule = with_words(schedule, taken | dict.fromkeys(one.name for one in grown))
-    room = room_for((one.name for one in grown), budget)
+    room = Room.of((one.name for one in grown), budget)
     if room.grows and not schedule.is_open:
         option = "--area" if budget is not None else f"{grown[0].option} auto"
         raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
@@ -69,19 +68,12 @@ def read_choices(schedule: Schedule, given: dict[str, Any], budget: Budget | Non
 
 
 def growing_options(command: Command) -> Command:
-    """Gives a command an option for each choice by which a search may enlarge a design; of those that are
-    given `room_for` takes the names."""
+    """Gives a command an option for each choice by which a search may enlarge a design."""
     for one in reversed(_GROWING):
         command = click.option(
             one.option, one.name, type=click.Choice([AUTO]), help=f"auto: try {one.name} too."
         )(command)
     return command
-
-
-def room_for(grown: Iterable[str], budget: Budget | None) -> Room:
-    """How large a design may be: what may be enlarged, and what --area limits, if it does."""
-    in_area = (one.name for one in _GROWING if one.grows_in_area and budget is not None)
-    return Room(frozenset((*grown, *in_area)), budget)
 
 
 def comparing_options(command: Command) -> Command:

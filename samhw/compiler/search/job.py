@@ -1,13 +1,13 @@
 """What is to be compiled, and for what; and what passes make of the inputs of a program before anything is
 decided."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from math import ceil, log2
 from typing import Protocol
 
-from samhw.choices.schedule import Schedule
+from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
 from samhw.compiler.search.spaces import in_modules
 from samhw.compiler.search.work import Sizes
@@ -35,6 +35,12 @@ class Room:
 
     grows: frozenset[str] = frozenset()
     budget: Budget | None = None
+
+    @classmethod
+    def of(cls, grows: Iterable[str], budget: Budget | None) -> "Room":
+        """The room in which some choices may enlarge a design: within a budget, what fills an area too."""
+        in_area = (one.name for one in CHOICES if one.grows_in_area and budget is not None)
+        return cls(frozenset((*grows, *in_area)), budget)
 
 
 HALF = 0.5

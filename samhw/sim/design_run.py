@@ -177,9 +177,11 @@ def _in_time(
                     ends.append((yield from _in_time(own, extents, simulated, meeting, at, begin)))
                 cycle = max(ends)
             case Parallel():
-                runs = simulated(sorted(in_turn((step,)), key=meeting), at, begin)
-                yield from runs
-                cycle = begin + max(run.result.cycles for run in runs)
+                turns = list(in_turn((step,)))
+                regions = sorted(turns, key=meeting)
+                found = dict(zip(regions, simulated(regions, at, begin), strict=True))
+                yield from (found[region] for region in turns)
+                cycle = begin + max(run.result.cycles for run in found.values())
     return cycle
 
 
@@ -193,11 +195,6 @@ def _written_in_steps(design: Design) -> frozenset[str]:
 
 def _traced_channels(design: Design, trace: bool | Collection[str]) -> list[bool | list[str]]:
     """The channels to trace of each region, by their own names."""
-    if trace and design.is_parallel:
-        raise InputError(
-            f"Regions of {design.name} run side by side, and tokens are recorded of regions that run one "
-            "after another; leave out the trace or the parallel steps."
-        )
     if isinstance(trace, bool):
         return [trace] * len(design.regions)
     labels = {

@@ -1,13 +1,16 @@
 """Regions side by side: cycles, words and errors of the RTL under Verilator are those of the simulator."""
 
+import json
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import samhw
+from samhw.app.report.recorded import starts, write_trace
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
@@ -15,10 +18,12 @@ from samhw.compiler.search import Job
 from samhw.errors import InputError, RunError
 from samhw.graph import Parallel, Repeat, Run
 from samhw.graph.numerics import value_type
+from samhw.graph.off_chip_memory import load_memory
 from samhw.graph.sequence import beside, first_of, starts_of, text_of, total_of
 from samhw.hls.lower import lower
 from samhw.lang import Capacity, parse
 from samhw.sim import simulate_regions, total_cycles
+from samhw.targets.backends import run as simulated
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor
@@ -165,13 +170,33 @@ def test_a_run_takes_the_longest_of_its_bodies() -> None:
     assert total_cycles(design, (y, z, u, v, m, w)) == max(y, z) + 1 + max(u, v, m) + 1 + w
 
 
+def test_a_trace_shows_them_at_the_same_time(tmp_path: Path) -> None:
+    """Each token in the cycle of the region's start and its own; a thread for each region at a time."""
+    found = compiled()
+    result = simulated(found, inputs(0), trace=True)
+    assert starts(found.design, result)[:2] == [0, 0]
+    write_trace(tmp_path / "t.json", found.design, result)
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    slices = {e["name"]: (e["ts"], e["tid"]) for e in events if e["ph"] == "X" and e["pid"] == 1}
+    begins = dict(zip([r.name for r in result.regions], starts(found.design, result), strict=True))
+    assert {name: ts for name, (ts, _) in slices.items()} == begins
+    assert len({*slices.values()}) == len(slices) == 6
+    write_trace(tmp_path / "t.vcd", found.design, result)
+    times = [int(line[1:]) for line in (tmp_path / "t.vcd").read_text().splitlines() if line[0] == "#"]
+    assert times == sorted(set(times))
+    assert 10 * (result.cycles - 2) <= times[-1] <= 10 * (result.cycles + 1) + 5
+    # Where they meet at a memory, too, each result is that of its own region.
+    beside = simulated(found, inputs(0), memory=load_memory("constant:20"), trace=True)
+    for region in beside.regions:
+        assert region.statistics is not None
+        assert region.statistics.nodes.keys() == region.graph.node.keys()
+    write_trace(tmp_path / "t.vcd", found.design, beside)
+
+
 def test_what_regions_side_by_side_lack_is_refused() -> None:
     found = compiled()
     with pytest.raises(InputError, match="leave out 'parallel'"):
         lower(found.design, found.arch)
-    memories, extents = load(found.design, inputs(0))
-    with pytest.raises(InputError, match="leave out the trace"):
-        simulate_regions(found.design, found.arch, memories, extents, trace=True)
 
 
 FORMS = (

@@ -111,10 +111,10 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
 @click.option("--advise", is_flag=True, help="Try what would take fewer cycles, and print the commands.")
 @click.option(
     "--energy",
-    metavar="[45nm|FILE]",
+    metavar="[45nm|hwcomponents|FILE]",
     is_flag=False,
     flag_value="45nm",
-    help="Estimate the energy of an ASIC by samhw's own table, or a TOML file of figures.",
+    help="Estimate the energy of an ASIC by samhw's own table, integers of hwcomponents, or a TOML file.",
 )
 @click.option(
     "--compare",
@@ -192,9 +192,6 @@ def run(
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
     placed, period = beside(memory_of(memory, ports), clock)
     table = load_energy(energy) if energy else None
-    given = click.get_current_context().get_parameter_source("judge")
-    if unchecked and given is not ParameterSource.DEFAULT:
-        raise InputError("--check compares the results, --no-check leaves that out; give one of them.")
     if advise and isinstance(placed, SdramMemory | RecordedMemory):
         raise InputError(
             "--advise runs other schedules, of whose requests no log says when they are answered; leave it "
@@ -217,7 +214,7 @@ def run(
     settings = board | _settings(backend, wave, regions, clock, host)
     runs = _runs(compiled, workload, backend, placed, memory_log, settings, recorded)
     if trace:
-        write_trace(Path(trace), runs[0])
+        write_trace(Path(trace), compiled.design, runs[0])
     checks = []
     if not unchecked:
         with phase("checking"):
@@ -411,8 +408,12 @@ def _print_check(found: Check | None) -> None:
 def _check_options(
     backend: Backend, wave: str | None, regions: str | None, memory: str | None, own: dict[str, object]
 ) -> None:
-    """Raises `InputError` for an option that the backend has no use for; `own` are those of its settings."""
+    """Raises `InputError` for an option that the backend, or another option, has no use for; `own` are those
+    of its settings."""
     check_settings(own, backend, "--backend")
+    typed = click.get_current_context()
+    if typed.params["unchecked"] and typed.get_parameter_source("judge") is not ParameterSource.DEFAULT:
+        raise InputError("--check compares the results, --no-check leaves that out; give one of them.")
     if memory and not backend.takes_memory:
         raise InputError(
             f"--backend {backend.name} runs a design with its tensors on chip; leave out --memory, or add "

@@ -12,7 +12,6 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, Compiled, asked_types
 from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import Explored, explore
-from samhw.cost import parse_budget
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 
@@ -82,7 +81,7 @@ def search(
     Raises:
         InputError: for an area that there is not, and if no schedule can be lowered.
     """
-    room = Room.of(grown, None if area is None else parse_budget(area))
+    room = Room.of(grown, area)
     given = replace(schedule, fuse=AUTO)
     job = job_of(workload, given, value=value, arch=arch, entries=entries, room=room)
     job = replace(job, memory=memory)

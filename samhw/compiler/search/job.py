@@ -12,7 +12,7 @@ from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
 from samhw.compiler.search.spaces import in_modules
 from samhw.compiler.search.work import Sizes
 from samhw.compiler.value_choice import choose_value
-from samhw.cost import Budget
+from samhw.cost import Budget, parse_budget
 from samhw.cost.statistics import TensorStatistics
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
@@ -37,10 +37,11 @@ class Room:
     budget: Budget | None = None
 
     @classmethod
-    def of(cls, grows: Iterable[str], budget: Budget | None) -> "Room":
-        """The room in which some choices may enlarge a design: within a budget, what fills an area too."""
-        in_area = (one.name for one in CHOICES if one.grows_in_area and budget is not None)
-        return cls(frozenset((*grows, *in_area)), budget)
+    def of(cls, grows: Iterable[str], area: str | None) -> "Room":
+        """The room in which some choices may enlarge a design; in an area, as --area has it, what fills that
+        too. Raises `InputError` for an area that there is not."""
+        in_area = (one.name for one in CHOICES if one.grows_in_area and area is not None)
+        return cls(frozenset((*grows, *in_area)), None if area is None else parse_budget(area))
 
 
 HALF = 0.5

@@ -252,12 +252,12 @@ class RunReport:
     @property
     def limit(self) -> str:
         """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
-        return limit(self.regions)
+        return limit(self.regions, self.model_cycles)
 
     @property
     def limits(self) -> tuple[Limit, ...]:
         """What takes longest, the longest first."""
-        return limits(self.regions)
+        return limits(self.regions, self.model_cycles)
 
     @property
     def beyond_measured_clocks(self) -> bool:

@@ -152,7 +152,8 @@ class BesideCpu:
         """A JSON object."""
         wide = asdict(self.wide) if self.wide else None
         own = {"ways": dict(self.cpu.ways), "machine": self.cpu.machine, "clock_hz": 1e9 / self.period}
-        return {"seconds": self.cpu.seconds, "times_as_fast": self.ratio, "as_fast": wide, **own}
+        hardware = {"cycles": self.cycles, "times_as_fast": self.ratio, "as_fast": wide}
+        return {"seconds": self.cpu.seconds, **hardware, **own}
 
     def lines(self) -> list[str]:
         """What it says, in sentences."""

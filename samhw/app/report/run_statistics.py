@@ -123,7 +123,8 @@ class Statistics:
     def __repr__(self) -> str:
         longest = max(self.regions, key=lambda region: region.cycles)
         cycles = f"{self.cycles:,} cycles in {counted(len(self.regions), 'region')}"
-        return f"<Statistics of {self.program}: {cycles}; the longest is {longest.name}, {longest.bottleneck}>"
+        most = f"the longest is {longest.name}, {longest.bottleneck}"
+        return f"<Statistics of {self.program}: {cycles}; {most}>"
 
     def _repr_html_(self) -> str:
         parts = (

@@ -13,7 +13,7 @@ from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.run_work import LaneLoads, Traffic, lane_loads, operations, traffic
 from samhw.sim.simulate import InterruptedRunError, Progress, simulate
-from samhw.sim.token_traces import Traced, write_chrome_trace, write_perfetto_trace
+from samhw.sim.token_traces import write_chrome_trace, write_perfetto_trace
 from samhw.sim.waveform import write_fst, write_gtkwave, write_surfer, write_vcd
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "Progress",
     "Result",
     "SimulatedRegion",
-    "Traced",
     "Traffic",
     "account",
     "bottleneck",

@@ -3,7 +3,7 @@ than half of the room that JSON takes."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count, groupby
+from itertools import accumulate, chain, count, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,10 @@ from samhw.sim.result import Passage, Result
 __all__ = ["Runs", "Traced", "occupancy", "traced_regions", "write_chrome_trace", "write_perfetto_trace"]
 
 # What a run has recorded, region by region on the one axis of cycles of the whole run.
+
+
+Runs = Iterable[tuple[Graph, Result]]
+"""The regions of a run with their results, in the order in which they ran."""
 
 
 class Traced(NamedTuple):
@@ -43,27 +47,19 @@ class Traced(NamedTuple):
             yield Passage(self.start + pushed, self.start + popped, token)
 
 
-Runs = Iterable[tuple[Graph, Result] | Traced]
-"""The regions of a run with their results, in the order in which they ran; or, where some ran side by side,
-`Traced` with the cycle in which each started."""
-
-
 def _reader(channel: Channel) -> str:
     return channel.sink.node
 
 
 def traced_regions(runs: Runs) -> list[Traced]:
-    """All regions, each where it starts, the earliest first.
+    """All regions, each where it starts.
 
     Raises:
         InputError: if nothing was recorded of any.
     """
-    regions: list[Traced] = []
-    start = 0
-    for run in runs:
-        regions.append(run if isinstance(run, Traced) else Traced(run[0], start, run[1]))
-        start += regions[-1].result.cycles + 1
-    regions.sort(key=lambda region: region.start)
+    runs = list(runs)
+    starts = accumulate(chain([0], (result.cycles + 1 for _, result in runs)))
+    regions = [Traced(graph, start, result) for (graph, result), start in zip(runs, starts, strict=False)]
     if not any(region.channels for region in regions):
         raise InputError(
             "The run recorded no token; name channels to trace, and a window in which they work."
@@ -177,14 +173,11 @@ def _number(value: float) -> str:
 
 
 def _region_events(regions: Sequence[Traced], process: int) -> Iterator[Event]:
-    """A slice for each region, from its start to its end; those side by side have a thread each."""
+    """A slice for each region, from its start to its end."""
     yield _name("process", process, "regions")
-    free: list[int] = []  # By thread, the cycle from which on it has nothing.
     for region in regions:
-        thread = next((n for n, cycle in enumerate(free) if cycle <= region.start), len(free))
-        free[thread:] = [region.start + region.result.cycles + 1, *free[thread + 1 :]]
         span = {"ts": region.start, "dur": region.result.cycles + 1}
-        yield {"ph": "X", "name": region.graph.name, **span, "pid": process, "tid": thread + 1}
+        yield {"ph": "X", "name": region.graph.name, **span, "pid": process, "tid": 1}
 
 
 def _account(region: Traced, node: str, process: int) -> Event:

@@ -192,7 +192,7 @@ class DesignResult:
         """
         found = check_trace(path_of("The trace", path))
         part = {} if window is None else {"window": window_of(window)}
-        write_trace(found, self.compiled.design, self._simulated(trace=True, **part))
+        write_trace(found, self._simulated(trace=True, **part))
         return found
 
     def report(self, directory: Path | str) -> Path:

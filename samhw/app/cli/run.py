@@ -214,7 +214,7 @@ def run(
     settings = board | _settings(backend, wave, regions, clock, host)
     runs = _runs(compiled, workload, backend, placed, memory_log, settings, recorded)
     if trace:
-        write_trace(Path(trace), compiled.design, runs[0])
+        write_trace(Path(trace), runs[0])
     checks = []
     if not unchecked:
         with phase("checking"):

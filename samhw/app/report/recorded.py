@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from samhw.app.workload import Workload, predict_effort
 from samhw.errors import InputError
-from samhw.graph import Design, Graph, Node
-from samhw.graph.sequence import starts_of
+from samhw.graph import Graph, Node
 from samhw.sim import (
     Result,
-    Traced,
     write_chrome_trace,
     write_fst,
     write_gtkwave,
@@ -22,7 +20,7 @@ from samhw.sim import (
 )
 from samhw.targets.backends import RunResult
 
-__all__ = ["activity", "check_trace", "fill", "is_short", "starts", "write_trace"]
+__all__ = ["activity", "check_trace", "fill", "is_short", "write_trace"]
 
 _RECORDED = 100_000
 """The points of a run up to which a report records every token, and so shows channels and nodes over time."""
@@ -100,19 +98,8 @@ def check_trace(path: Path) -> Path:
     return path
 
 
-def starts(design: Design, model: RunResult) -> list[int]:
-    """The cycle of the run in which each region starts (docs/timing.md, "Regions")."""
-    cycles = {turn: region.cycles for turn, region in zip(design.turns, model.regions, strict=True)}
-    found = starts_of(design.sequence, cycles)
-    return [found[turn] for turn in design.turns]
-
-
-def write_trace(path: Path, design: Design, model: RunResult) -> None:
+def write_trace(path: Path, model: RunResult) -> None:
     """Writes the tokens that a run of the simulator has recorded, in the form of the file's suffix."""
-    runs = [
-        Traced(region.graph, start, region.statistics)
-        for region, start in zip(model.regions, starts(design, model), strict=True)
-        if region.statistics is not None
-    ]
+    runs = [(region.graph, region.statistics) for region in model.regions if region.statistics is not None]
     assert len(runs) == len(model.regions), "a run without its tokens"
     _WRITERS[check_trace(path).suffix](path, runs)

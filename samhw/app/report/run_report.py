@@ -13,7 +13,6 @@ from samhw.app.checking import Check, weakest
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.energy import Energy
 from samhw.app.checking.model_and_rtl import agree
-from samhw.app.report.recorded import starts
 from samhw.app.report.region_report import RegionReport, region_report
 from samhw.app.report.run_statistics import Limit, limit, limits
 from samhw.app.report.time import say_clock, say_time, seconds, time_report
@@ -23,7 +22,8 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.placement import used_places
 from samhw.cost import GREATEST_CLOCK
-from samhw.graph import Dram
+from samhw.graph import Design, Dram
+from samhw.graph.sequence import starts_of
 from samhw.targets.backends import Backend, RunResult
 from samhw.version import __version__
 
@@ -352,7 +352,7 @@ def run_report(
         regions=tuple(
             region_report(region, compiled.arch, ours, theirs.cycles, start)
             for region, ours, theirs, start in zip(
-                compiled.regions, model.regions, chosen.regions, starts(compiled.design, model), strict=True
+                compiled.regions, model.regions, chosen.regions, _starts(compiled.design, model), strict=True
             )
         ),
         cycles=chosen.cycles,
@@ -378,6 +378,13 @@ def _used(compiled: Compiled, model: RunResult) -> Schedule:
             places = used_places(compiled, region.statistics.memory.memory)
             return replace(compiled.schedule, place=places, on_chip=AUTO)
     return compiled.schedule
+
+
+def _starts(design: Design, model: RunResult) -> list[int]:
+    """The cycle of the run in which each region starts (docs/timing.md, "Regions")."""
+    cycles = {turn: region.cycles for turn, region in zip(design.turns, model.regions, strict=True)}
+    starts = starts_of(design.sequence, cycles)
+    return [starts[turn] for turn in design.turns]
 
 
 def _worst(checks: Sequence[Check]) -> Check:

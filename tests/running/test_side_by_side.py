@@ -1,16 +1,13 @@
 """Regions side by side: cycles, words and errors of the RTL under Verilator are those of the simulator."""
 
-import json
 import random
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import samhw
-from samhw.app.report.recorded import starts, write_trace
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
@@ -20,9 +17,9 @@ from samhw.graph import Parallel, Repeat, Run
 from samhw.graph.numerics import value_type
 from samhw.graph.off_chip_memory import load_memory
 from samhw.graph.sequence import beside, first_of, starts_of, text_of, total_of
-from samhw.hls.lower import lower
 from samhw.lang import Capacity, parse
 from samhw.sim import simulate_regions, total_cycles
+from samhw.sim.token_traces import traced_regions
 from samhw.targets.backends import run as simulated
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.images import load
@@ -147,6 +144,17 @@ Y[t, h] = F[t, h] * B[t, h]
 """
 
 
+IN_TURNS = """
+value i32
+tensor X[t, h]
+scan t {
+  G[t, h] = relu(F[t-1, h] - 1)
+  F[t, h] = G[t, h] + X[t, h]
+}
+scan t down { B[t, h] = B[t+1, h] + X[t, h] }
+"""
+
+
 def test_scans_run_side_by_side() -> None:
     x = np.arange(12).reshape(4, 3)
     apart = samhw.compile(BOTH_WAYS, schedule={"fuse": "none"}).run(X=x)
@@ -170,33 +178,13 @@ def test_a_run_takes_the_longest_of_its_bodies() -> None:
     assert total_cycles(design, (y, z, u, v, m, w)) == max(y, z) + 1 + max(u, v, m) + 1 + w
 
 
-def test_a_trace_shows_them_at_the_same_time(tmp_path: Path) -> None:
-    """Each token in the cycle of the region's start and its own; a thread for each region at a time."""
+def test_where_regions_meet_at_a_memory_each_has_its_own_result() -> None:
+    """They take their turns by their fabrics, whose order is another."""
     found = compiled()
-    result = simulated(found, inputs(0), trace=True)
-    assert starts(found.design, result)[:2] == [0, 0]
-    write_trace(tmp_path / "t.json", found.design, result)
-    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-    slices = {e["name"]: (e["ts"], e["tid"]) for e in events if e["ph"] == "X" and e["pid"] == 1}
-    begins = dict(zip([r.name for r in result.regions], starts(found.design, result), strict=True))
-    assert {name: ts for name, (ts, _) in slices.items()} == begins
-    assert len({*slices.values()}) == len(slices) == 6
-    write_trace(tmp_path / "t.vcd", found.design, result)
-    times = [int(line[1:]) for line in (tmp_path / "t.vcd").read_text().splitlines() if line[0] == "#"]
-    assert times == sorted(set(times))
-    assert 10 * (result.cycles - 2) <= times[-1] <= 10 * (result.cycles + 1) + 5
-    # Where they meet at a memory, too, each result is that of its own region.
     beside = simulated(found, inputs(0), memory=load_memory("constant:20"), trace=True)
     for region in beside.regions:
         assert region.statistics is not None
         assert region.statistics.nodes.keys() == region.graph.node.keys()
-    write_trace(tmp_path / "t.vcd", found.design, beside)
-
-
-def test_what_regions_side_by_side_lack_is_refused() -> None:
-    found = compiled()
-    with pytest.raises(InputError, match="leave out 'parallel'"):
-        lower(found.design, found.arch)
 
 
 FORMS = (
@@ -252,11 +240,11 @@ def as_numpy(text: str, data: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-def made(number: int) -> tuple[samhw.RunnableDesign, dict[str, Any]]:
+def made(number: int, **more: Any) -> tuple[samhw.RunnableDesign, dict[str, Any]]:
     text, schedule = drawn(number)
     data = {name: value for name, value in random_data(number).items() if re.search(rf"= .*\b{name}\[", text)}
     lines = [n for n in text.splitlines() if not (m := re.match(r"tensor (\w)", n)) or m[1] in data]
-    return samhw.compile("\n".join(lines), schedule=schedule, value="i32"), data
+    return samhw.compile("\n".join(lines), schedule=schedule | more, value="i32"), data
 
 
 @pytest.mark.nightly(but=6)
@@ -282,10 +270,32 @@ def test_random_programs_take_the_cycles_of_the_simulator(number: int) -> None:
         np.testing.assert_array_equal(rtl[name], model[name])
 
 
+@pytest.mark.slow
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("number", range(30))
+def test_random_programs_as_hls(number: int) -> None:
+    """The C simulation has the simulator's tokens and depths."""
+    design, data = made(number, parallel="all")
+    model, hls = design.run(data), design.run(data, backend="hls")
+    for name in model:
+        np.testing.assert_array_equal(hls[name], model[name])
+
+
+@pytest.mark.slow
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("text", [IN_TURNS, BOTH_WAYS])
+def test_scans_as_hls(text: str) -> None:
+    design = samhw.compile(text, schedule={"fuse": "none", "parallel": "all"})
+    x = np.arange(12).reshape(4, 3)
+    model, hls = design.run(X=x), design.run(X=x, backend="hls")
+    for name in model:
+        np.testing.assert_array_equal(hls[name], model[name])
+
+
 @pytest.fixture(scope="module")
 def design() -> VerilatedDesign:
     made = compiled()
-    return VerilatedDesign.build(made.design, made.arch, stall_ports=True)
+    return VerilatedDesign.build(made.design, made.arch, stall_ports=True, probes=True)
 
 
 @pytest.mark.slow
@@ -301,6 +311,40 @@ def test_cycles_and_words_are_those_of_the_simulator(design: VerilatedDesign) ->
             for result in model:
                 for name, words in result.memories.items():
                     np.testing.assert_array_equal(rtl.memories[name][: len(words)], words)
+
+
+def assert_traces_agree(design: VerilatedDesign, memories: Any, extents: Any) -> None:
+    """Tokens of simulator and RTL, on the one axis of cycles of the run."""
+    whole = design.design
+    rtl = design.run(memories, extents, trace=True)
+    results = simulate_regions(whole, design.arch, memories, extents, trace=True)
+    traced = traced_regions(zip(whole.runs, results, strict=True))
+    assert rtl.traces == {
+        whole.label(number, channel.name): [(p.popped, p.token) for p in region.passages(channel)]
+        for number, region in zip(whole.turns, traced, strict=True)
+        for channel in region.graph.channels
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_trace_has_the_cycles_of_the_rtl(design: VerilatedDesign) -> None:
+    assert_traces_agree(design, *load(design.design, inputs(1)))
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_trace_of_scans_has_the_cycles_of_the_rtl() -> None:
+    """Two regions that take turns in a scan, beside another scan."""
+    made = samhw.compile(IN_TURNS, schedule={"fuse": "none", "parallel": "all"}).run(
+        X=np.arange(12).reshape(4, 3)
+    )
+    whole = made.compiled.design
+    assert text_of(whole.sequence) == (
+        "parallel { repeat t < t { run 0; run 1 } | repeat t_2 < t { run 2 } }"
+    )
+    build = VerilatedDesign.build(whole, made.compiled.arch, probes=True)
+    assert_traces_agree(build, *load(whole, {"X": Tensor.from_dense(np.arange(12).reshape(4, 3), "dense")}))
 
 
 @pytest.mark.slow

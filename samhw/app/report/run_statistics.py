@@ -63,7 +63,7 @@ def limits(regions: Sequence[RegionReport], total: int) -> tuple[Limit, ...]:
 
 
 def limit(regions: Sequence[RegionReport], total: int) -> str:
-    """What keeps a run of so many cycles from being shorter, in sentences: the bottleneck of its longest
+    """What keeps a run of `total` cycles from being shorter, in sentences: the bottleneck of its longest
     region, and which other regions take as long."""
     longest = max(regions, key=lambda region: region.model_cycles)
     if len(regions) == 1:

@@ -76,7 +76,8 @@ class RunnableDesign(CompiledForData):
         """Runs on data: NumPy arrays, SciPy and PyTorch tensors of any layout, tensors of samhw.
 
         Args:
-            data: the inputs by name; those whose names are Python's may be given as keywords instead.
+            data: the inputs by name, arrays with a mode for each index, which has one extent in all of them;
+                a scalar has no mode. Those whose names are Python's may be given as keywords instead.
             backend: by default `sim`; `verilator`, or another that `samhw run --backend` takes.
             memory: what holds tensors off chip (docs/memory.md): an object, its fields, or
                 as --memory.
@@ -362,12 +363,13 @@ class RunnableDesign(CompiledForData):
 
     @property
     def tables(self) -> Tables:
-        """The fusion table of each region, by its name."""
+        """The fusion table of each region, by its name; raises as `compiled` does."""
         return Tables({region.graph.name: region.table for region in self.compiled.regions})
 
     @property
     def graph(self) -> Drawing:
-        """The SAMML graphs of all regions, as a notebook shows them; `compiled.design` has them as data."""
+        """The SAMML graphs of all regions, as a notebook shows them; `compiled.design` has them as data.
+        Raises as `compiled` does."""
         return Drawing(self.compiled.design)
 
     def __repr__(self) -> str:

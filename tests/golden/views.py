@@ -104,7 +104,7 @@ UNLIKE = (".v", ".journal")
 """Of files that another release of Yosys, or another run, writes in another way."""
 
 PARTS = 8
-"""Into so many groups go the operators of PyTorch, and networks of ONNX."""
+"""The groups into which go the operators of PyTorch, and networks of ONNX."""
 
 EXPORTED = ("1", "6")
 """The groups of operators that are imported, since their export takes seconds."""

@@ -102,6 +102,8 @@ def write_project(
         text = _environment().get_template(f"{template}.j2").render(context)
         (directory / path).write_text(text, encoding="utf-8")
     words = {} if bench is None else bench._asdict()
+    if not far:
+        words.pop("latency", None)
     (directory / "bench" / "words.json").write_text(json.dumps(words) + "\n", encoding="utf-8")
 
 

@@ -6,13 +6,13 @@ from math import inf, isinf, isnan
 import numpy as np
 import pytest
 
-from samhw.graph.numerics import OVERFLOW, Fixed, Integer, ValueType
+from samhw.graph.numerics import INTEGERS, OVERFLOW, Fixed, Integer, ValueType
 from samhw.graph.numerics.float import Float
 from samhw.graph.numerics.typed import convert
-from tests.support.words import BF16, F32, NARROW, specials
+from tests.support.words import BF16, F16, F32, NARROW, specials
 
 TYPES = [
-    *(Integer(8), Integer(16), Integer(32), BF16, F32, *NARROW),
+    *(*INTEGERS.values(), BF16, F16, F32, *NARROW),
     *(Fixed(8, 7), Fixed(16, 8), Fixed(24, 0), Fixed(32, 16), Fixed(32, 31)),
 ]
 
@@ -33,7 +33,7 @@ def words_of(kind: ValueType) -> np.ndarray:
         words = [*specials(kind).tolist(), *words]
         words += [
             (f.bias + e << f.mantissa) + (m << f.mantissa - 3) | s
-            for e in range(-34, 34)
+            for e in range(max(-34, -f.bias), min(34, f.bias + 1))
             for m in range(8)
             for s in (0, f.sign)
         ]

@@ -52,7 +52,7 @@ def most_of(build: Build, access: Access) -> int:
     if stored.most is not None:
         return stored.most
     assert isinstance(stored.kind, Integer)
-    return int(-stored.kind.least)
+    return int(max(-stored.kind.least, stored.kind.greatest))
 
 
 @dataclass(frozen=True)

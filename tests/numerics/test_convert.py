@@ -77,6 +77,19 @@ def test_every_bf16_widens_and_narrows() -> None:
     assert np.array_equal(back, BF16.encode(BF16.decode(words)))
 
 
+def test_every_f16_widens_and_every_tie_narrows_as_in_numpy() -> None:
+    words = np.arange(1 << 16)
+    wide = words.astype(np.uint16).view(np.float16).astype(np.float32)
+    assert np.array_equal(F32.decode(convert(words, F16, F32)), wide.astype(np.float64), equal_nan=True)
+    bits = wide.view(np.uint32).astype(np.int64)
+    near = (bits[:, None] + np.array([0, 1, 0xFFF, 0x1000, 0x1001, 0x1FFF]) & 0xFFFFFFFF).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = near.astype(np.uint32).view(np.float32).astype(np.float16)
+    want = np.where(np.isnan(narrow), F16.format.nan, narrow.view(np.uint16).astype(np.int64))
+    # f32 has no subnormals; those are zeros of f16 all the same.
+    assert np.array_equal(convert(near, F32, F16), want)
+
+
 def test_overflow_and_saturation() -> None:
     assert convert(F32.encode([2.5, 3.5, -0.5, 127.5, inf, np.nan]), F32, Integer(8)).tolist() == [
         *(2, 4, 0, OVERFLOW, OVERFLOW, OVERFLOW)

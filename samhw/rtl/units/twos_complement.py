@@ -113,7 +113,8 @@ def fit(
     else:
         fits = Mux(before & ~after, above.all(), ~above.any())
     if target.saturates if saturates is None else saturates:
-        limit = Cat((~wide[-1]).replicate(width - target.is_signed), wide[-1])[:width]
+        below = wide[-1]
+        limit = Cat((~below).replicate(width - 1), below if target.is_signed else ~below)
         m.d.comb += unit.result.eq(Mux(fits, rounded, limit))
     else:
         m.d.comb += [unit.result.eq(rounded), unit.overflow.eq(~fits)]

@@ -98,8 +98,9 @@ def mlp(nodes: int | None) -> Network:
     digits = load_digits()
     x, y = torch.tensor(digits.data / 16, dtype=torch.float32), torch.tensor(digits.target)
     train = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))[:1400]
-    made = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 10))
-    masks = {made[0]: torch.ones(256, 64), made[2]: torch.ones(10, 256)}
+    layers = nn.Linear(64, 256), nn.Linear(256, 10)
+    made = nn.Sequential(layers[0], nn.ReLU(), layers[1])
+    masks = {layer: torch.ones_like(layer.weight) for layer in layers}
     for _ in range(2):
         optimiser = torch.optim.Adam(made.parameters(), 3e-3)
         for _ in range(200):
@@ -109,7 +110,7 @@ def mlp(nodes: int | None) -> Network:
             with torch.no_grad():
                 for layer, mask in masks.items():
                     layer.weight.mul_(mask)
-        for layer in masks:
+        for layer in layers:
             size = layer.weight.abs()
             masks[layer] = (size > size.flatten().kthvalue(int(PRUNED * size.numel())).values).float()
             with torch.no_grad():

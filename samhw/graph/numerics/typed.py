@@ -56,8 +56,6 @@ def holds(target: ValueType, source: ValueType) -> bool:
     match _format(source), _format(target):
         case FloatFormat() as f, FloatFormat() as g:
             return g.has_all(f)
-        case FloatFormat(), FixedFormat():
-            return False
         case FixedFormat() as f, FloatFormat() as g:
             # The lowest number of those with a sign is a power of two.
             return (
@@ -70,6 +68,7 @@ def holds(target: ValueType, source: ValueType) -> bool:
                 and target.least <= source.least
                 and source.greatest <= target.greatest
             )
+    return False
 
 
 Constants: TypeAlias = tuple[tuple[int, int], ...]

@@ -318,7 +318,7 @@ class _Product:
             return I32
         sums = self.summed([np.abs(f.numbers) for f in picks if f.numbers is not None], self.known_rows)
         own = self.build.stored[data[0].form.whole.tensor].kind
-        return own if sums.max() <= 1 and own in (I8, U8) else I32
+        return next((kind for kind in (I8, U8) if kind == own and sums.max() <= 1), I32)
 
     def product(self, factors: Sequence[_Factor], kind: Integer) -> Value:
         """The sums of products of the integers as they are stored, as a tensor."""

@@ -393,7 +393,7 @@ def _kept(least: int, greatest: int) -> tuple[Integer, int]:
 
 def _has_zeros(array: Array) -> bool:
     """Whether at least half of it are zeros."""
-    return array.size > 1 and 2 * np.count_nonzero(array) <= array.size
+    return array.size > 1 and bool(2 * np.count_nonzero(array) <= array.size)
 
 
 def _words(kind: Integer) -> str:

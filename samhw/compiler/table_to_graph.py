@@ -1,13 +1,15 @@
 """From the filled table to the graph (FuseFlow section 6.2): a cell becomes a node once it is asked for."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from samhw.compiler.fusion_table import Feed, FusionTable, PlannedNode, PlannedOutput
 from samhw.errors import StreamError
 from samhw.graph import Arch, Endpoint, Graph, Memory, Node, TensorBinding, make, memory_name, wired
-from samhw.graph.numerics import WIDENING, ValueType, widens
+from samhw.graph.numerics import WIDENING, Float, Integer, ValueType, holds, widens
 from samhw.graph.spec import Role, StoredArray, spec_of
+from samhw.names import plain
 
 __all__ = ["generate"]
 
@@ -72,6 +74,7 @@ class _Making:
         self.nodes: dict[PlannedNode, Node] = {}
         self.ends: list[tuple[Endpoint, Endpoint]] = []
         self.expanding: set[PlannedNode] = set()
+        self.conversions: dict[tuple[PlannedNode, ValueType], PlannedNode] = {}
 
     def expand(self, planned: PlannedNode) -> Node:
         """A node, after all that it reads. Raises `StreamError` where it would read what it gives."""
@@ -133,10 +136,24 @@ class _Making:
         if not isinstance(to, ValueType) or any(node.params.get("op") != "convert" for node in before):
             return sources, {}
         inner = {port: self.table.resolve(source.node.inputs["a"]) for port, source in sources.items()}
-        kind, other = (self.type_of(source) for source in inner.values())
-        if kind is None or kind != other or not widens(kind, to):
+        kinds = {port: self.type_of(source) for port, source in inner.items()}
+        known = [kind for kind in kinds.values() if kind is not None]
+        between = sorted([*known, *_BETWEEN], key=lambda kind: kind.width)
+        fits = [kind for kind in between if widens(kind, to) and all(holds(kind, own) for own in known)]
+        if len(known) < 2 or not fits:
             return sources, {}
-        return inner, {"value": kind, "to": to}
+        for port, own in kinds.items():
+            if own != fits[0]:
+                inner[port] = self.converted(sources[port].node, fits[0])
+        return inner, {"value": fits[0], "to": to}
+
+    def converted(self, conversion: PlannedNode, to: ValueType) -> PlannedOutput:
+        """What a conversion takes, in another type."""
+        key = conversion, to
+        if key not in self.conversions:
+            name = f"{conversion.name}_{plain(to.name)}"
+            self.conversions[key] = replace(conversion, name=name, params={**conversion.params, "to": to})
+        return self.conversions[key].output("val")
 
     def chosen_by(self, planned: PlannedNode, sources: Sources) -> Sources:
         """The sources of a node. The condition of a `select` is of the type of what it chooses: where a mask
@@ -154,6 +171,10 @@ class _Making:
             "alu", f"{planned.name}_condition", planned.depth, inputs, {"op": "convert", "to": kind}
         )
         return {**sources, "a": condition.output("val")}
+
+
+_BETWEEN = (Integer(16), Float("bf16"), Float("f16"))
+"""Types in which a unit can have operands of two narrower ones."""
 
 
 def _lies_in(tensor: TensorBinding) -> Iterator[tuple[str, str]]:

@@ -32,12 +32,12 @@ _ASCII = str.maketrans({"⟨": "<", "⟩": ">", "×": "*", "−": "-"})
 def value_class(value: ValueType) -> str:
     """The C++ class of a value type."""
     match value:
-        case Integer(width=width):
-            return f"ap_int<{width}>"
+        case Integer(width=width, is_signed=is_signed):
+            return f"ap_{'' if is_signed else 'u'}int<{width}>"
         case Fixed(width=width, fraction=fraction):
             return f"fixed<{width}, {fraction}>"
-        case Float(width=8, format=f):
-            return f"f8<{f.exponent_bits}, {f.mantissa}>"
+        case Float(format=f) if f.subnormals:
+            return f"small<{f.exponent_bits}, {f.mantissa}>"
         case Float(width=width):
             return "bf16" if width == 16 else "float"
     raise AssertionError(f"no C++ class for {value}")

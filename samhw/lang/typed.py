@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from samhw.errors import InputError
-from samhw.graph.numerics import Fixed, Float, Integer, ValueType
+from samhw.graph.numerics import Fixed, Float, Integer, ValueType, holds
 from samhw.lang.expr import (
     Access,
     Add,
@@ -28,7 +28,7 @@ from samhw.lang.statement import COORDINATES, RANKINGS, Region, Statement
 from samhw.lang.traverse import walk
 from samhw.names import Names, plain
 
-__all__ = ["REAL", "Kind", "common", "holds", "kind_of", "named_types", "typed", "types_of", "with_types"]
+__all__ = ["REAL", "Kind", "common", "kind_of", "named_types", "typed", "types_of", "with_types"]
 
 Kind: TypeAlias = ValueType
 
@@ -36,34 +36,12 @@ _WHOLE, REAL = Integer(32), Float("f32")
 
 _COMMON = (Integer(8), Integer(16), _WHOLE, Float("bf16"), REAL)
 
-_WIDER = {
-    "f8e4m3": ("bf16", "f32"),
-    "f8e5m2": ("bf16", "f32"),
-    "bf16": ("f32",),
-}
-"""For each floating-point type those that have all of its numbers."""
-
 
 def _wide(kind: ValueType) -> ValueType:
     """The type of sums and products of a type."""
     if isinstance(kind, Integer):
         return _WHOLE if kind.width < _WHOLE.width else kind
     return REAL if isinstance(kind, Float) else kind
-
-
-def holds(target: ValueType, source: ValueType) -> bool:
-    """Whether a type has all numbers of another one."""
-    if source == target:
-        return True
-    if isinstance(source, Float):
-        return target.name in _WIDER.get(source.name, ())
-    assert isinstance(source, Integer | Fixed)
-    if isinstance(target, Float):
-        # The lowest number is a power of two.
-        return source.width - 1 <= target.format.mantissa + 1 and -source.least <= target.greatest
-    assert isinstance(target, Integer | Fixed)
-    is_as_fine = target.fraction >= source.fraction
-    return is_as_fine and target.least <= source.least and source.greatest <= target.greatest
 
 
 def common(kinds: Collection[ValueType]) -> ValueType | None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import samhw
 from samhw.app.workload import make_workload
 from samhw.choices.schedule import Schedule
 from samhw.compiler import asked_text, asked_type, choose_value
@@ -147,3 +148,28 @@ def test_a_tensor_may_be_called_value(text: str) -> None:
 def test_bad_lines(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         parse(f"{text}\ntensor a[i=4] : dense\ny[i] = a[i] * 2")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "value", "unit"),
+    [
+        ("i8", "i8", "i32", "i8"),
+        ("u8", "i8", "i32", "i16"),
+        ("i8", "i16", "i32", "i16"),
+        ("f8e4m3", "f8e5m2", "f32", "bf16"),
+        ("f16", "f8e5m2", "f32", "f16"),
+        ("f16", "bf16", "f32", "f32"),
+    ],
+)
+def test_factors_of_two_types_meet_in_the_narrowest_that_has_both(
+    one: str, other: str, value: str, unit: str
+) -> None:
+    """i8 and u8 meet in i16, of which a unit makes i32."""
+    text = f"tensor A[i, k] : csr, {one}\ntensor X[k, j] : dense, {other}\nT[i, j] = A[i, k] * X[k, j]"
+    design = samhw.compile(text, value=value)
+    held = {"A": np.array([[0, 3, 0], [2, 0, 1]]), "X": np.array([[1, 2], [3, 4], [5, 6]])}
+    run = design.run(**held)
+    np.testing.assert_array_equal(run["T"], held["A"] @ held["X"])
+    (graph,) = (region.graph for region in design.compiled.regions)
+    (product,) = (node for node in graph.nodes if node.params.get("op") == "mul")
+    assert (str(graph.operand_type(product)), str(graph.result_type(product))) == (unit, value)

@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 
 from samhw.errors import InputError
-from samhw.graph.numerics import value_type
+from samhw.graph.numerics import holds, value_type
 from samhw.lang import Program, ProgramBuilder, dumps, parse
 from samhw.lang.functions import scale, to
 from samhw.lang.reference import evaluate_program
-from samhw.lang.typed import common, holds, typed, types_of, with_types
+from samhw.lang.typed import common, typed, types_of, with_types
 
 DECLARED = """
 tensor W[i, k] : csr, i8
 tensor X[k, j] : i8
+tensor U[k, j] : u8
+tensor H[k, j] : f16
 tensor V[k, j] : i16
 tensor B[k, j] : bf16
 tensor C[k, j] : bf16
@@ -36,6 +38,8 @@ def written(line: str, value: str = "i32") -> Program:
         ("T[k] = X[k, j]", "to(i32, X[k, j])", "i32"),
         ("T[k, j] = B[k, j] + C[k, j]", "to(f32, B[k, j]) + to(f32, C[k, j])", "f32"),
         ("T[k] = E[k, j]", "to(f32, E[k, j])", "f32"),
+        ("T[i, j] = W[i, k] * U[k, j]", "to(i32, W[i, k]) * to(i32, U[k, j])", "i32"),
+        ("T[k, j] = H[k, j] * H[k, j]", "to(f32, H[k, j]) * to(f32, H[k, j])", "f32"),
         # A statement all of whose tensors are alike keeps their type.
         ("T[k, j] : bf16 = B[k, j] * C[k, j]", "B[k, j] * C[k, j]", "bf16"),
         ("T[k] : i8 = X[k, j]", "X[k, j]", "i8"),
@@ -45,6 +49,9 @@ def written(line: str, value: str = "i32") -> Program:
         ("T[k] max= X[k, j]", "X[k, j]", "i8"),
         ("T[k] : i16 max= X[k, j]", "to(i16, X[k, j])", "i16"),
         ("T[k, j] = max(X[k, j], V[k, j])", "max(to(i16, X[k, j]), V[k, j])", "i16"),
+        ("T[k, j] = max(X[k, j], U[k, j])", "max(to(i16, X[k, j]), to(i16, U[k, j]))", "i16"),
+        ("T[k, j] = max(U[k, j], H[k, j])", "max(to(f16, U[k, j]), H[k, j])", "f16"),
+        ("T[k, j] = max(B[k, j], H[k, j])", "max(to(f32, B[k, j]), to(f32, H[k, j]))", "f32"),
         ("T[k, j] = max(X[k, j], B[k, j])", "max(to(bf16, X[k, j]), B[k, j])", "bf16"),
         ("T[k, j] = max(V[k, j], B[k, j])", "max(to(f32, V[k, j]), to(f32, B[k, j]))", "f32"),
         ("T[k, j] = X[k, j] * F[k, j]", "to(f32, X[k, j]) * F[k, j]", "f32"),
@@ -61,6 +68,11 @@ def written(line: str, value: str = "i32") -> Program:
             "T[k, j] : i8 = scale(D[k, j], 3, 4, 5)",
             "to(i8, max(min(to(i32, scale(D[k, j], 3, 4)) + 5, 127), -128))",
             "i8",
+        ),
+        (
+            "T[k, j] : u8 = scale(D[k, j], 3, 4, 5)",
+            "to(u8, max(min(to(i32, scale(D[k, j], 3, 4)) + 5, 255), 0))",
+            "u8",
         ),
         # Coordinates are of the program's type.
         ("T[k] argmax= X[k, j]", "X[k, j]", "i32"),
@@ -92,6 +104,7 @@ def test_what_a_pass_adds_has_the_type_of_what_is_computed() -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
+        ("T[k, j] : u8 = U[k, j] + -1", "-1 is no u8"),
         ("T[k, j] = F[k, j] + G[k, j] * D[k, j]", "f32, fixed<16,4>, i32 have no type in common"),
         ("T[k, j] = exp(X[k, j])", "i8 has no exp; convert with to(f32, x) first"),
         ("T[k, j] = X[k, j] / V[k, j]", "i32 has no division"),
@@ -131,6 +144,10 @@ def test_which_types_hold_others() -> None:
     assert name("f8e4m3", "f8e5m2") == "bf16"
     assert name("i8", "f8e4m3") == "bf16"
     assert name("i16", "bf16") == "f32"
+    assert name("i8", "u8") == "i16"
+    assert name("u8", "f8e5m2") == "bf16"
+    assert name("f8e4m3", "f8e5m2", "f16") == "f16"
+    assert name("bf16", "f16") == "f32"
     assert name("i32", "bf16") == "f32"
     assert name("fixed<16,4>", "fixed<24,8>") == "fixed<24,8>"
     assert name("fixed<16,4>", "fixed<24,2>") == "f32"

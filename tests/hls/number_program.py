@@ -18,6 +18,7 @@ TYPES = (
     "i8",
     "i16",
     "i32",
+    "u8",
     "fixed<8,3>",
     "fixed<8,7>",
     "fixed<16,8>",
@@ -26,9 +27,10 @@ TYPES = (
     "f8e4m3",
     "f8e5m2",
     "bf16",
+    "f16",
     "f32",
 )
-WIDER = (("i8", "i32"), ("i16", "i32"), ("bf16", "f32"))
+WIDER = (("i8", "i32"), ("i16", "i32"), ("u8", "i32"), ("bf16", "f32"), ("f16", "f32"))
 CONVERSIONS = [(a, b) for a in TYPES for b in TYPES]
 SCALES = ((0x7FFF_FFFF, 62), (1, 0), (3, 1), (0x4000_0001, 30), (0, 5))
 
@@ -83,7 +85,7 @@ def _cases() -> dict[str, tuple[int, str]]:
             1,
             f"convert<{_class(target)}>(word<{_class(source)}>(0), overflow)",
         )
-    for target in ("i8", "i16", "i32"):
+    for target in ("i8", "u8", "i16", "i32"):
         for b, c in SCALES:
             cases[f"scale {target} {b} {c}"] = (
                 1,
@@ -97,6 +99,7 @@ def _program() -> Path:
     context = {
         "index_bits": 32,
         "fixed": True,
+        "halves": True,
         "names": list(FUNCTIONS),
         "narrowings": list(NARROWINGS),
         "tables": [format_tables(BF16), format_tables(F32)],

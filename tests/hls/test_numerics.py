@@ -43,7 +43,7 @@ def test_operations(value: str) -> None:
             agree(name, *operands(name))
 
 
-@pytest.mark.parametrize("value", ["bf16", "f32"])
+@pytest.mark.parametrize("value", ["bf16", "f16", "f32"])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div"])
 def test_rounding_of_floats(op: str, value: str) -> None:
     """Near words, whose difference cancels, and results around the smallest normal number."""
@@ -51,7 +51,7 @@ def test_rounding_of_floats(op: str, value: str) -> None:
         agree(f"{op} {value}", a[:20_000], b[:20_000])
 
 
-@pytest.mark.parametrize("value", ["bf16", "f32"])
+@pytest.mark.parametrize("value", ["bf16", "f16", "f32"])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "leaky_relu"])
 def test_every_pair_of_special_values(op: str, value: str) -> None:
     agree(f"{op} {value}", *pairs(specials(value_type(value))))
@@ -64,7 +64,7 @@ def test_conversions(source: str) -> None:
             agree(f"convert {a} {b}", *operands(f"convert {a} {b}"))
 
 
-@pytest.mark.parametrize("target", ["i8", "i16", "i32"])
+@pytest.mark.parametrize("target", ["i8", "u8", "i16", "i32"])
 def test_scale(target: str) -> None:
     for b, c in SCALES:
         agree(f"scale {target} {b} {c}", *operands(f"scale {target} {b} {c}"))

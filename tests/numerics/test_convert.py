@@ -6,13 +6,13 @@ from math import inf, isinf, isnan
 import numpy as np
 import pytest
 
-from samhw.graph.numerics import OVERFLOW, Fixed, Integer, ValueType
+from samhw.graph.numerics import INTEGERS, OVERFLOW, Fixed, Integer, ValueType
 from samhw.graph.numerics.float import Float
 from samhw.graph.numerics.typed import convert
-from tests.support.words import BF16, F32, NARROW, specials
+from tests.support.words import BF16, F16, F32, NARROW, specials
 
 TYPES = [
-    *(Integer(8), Integer(16), Integer(32), BF16, F32, *NARROW),
+    *(*INTEGERS.values(), BF16, F16, F32, *NARROW),
     *(Fixed(8, 7), Fixed(16, 8), Fixed(24, 0), Fixed(32, 16), Fixed(32, 31)),
 ]
 
@@ -33,7 +33,7 @@ def words_of(kind: ValueType) -> np.ndarray:
         words = [*specials(kind).tolist(), *words]
         words += [
             (f.bias + e << f.mantissa) + (m << f.mantissa - 3) | s
-            for e in range(-34, 34)
+            for e in range(max(-34, -f.bias), min(34, f.bias + 1))
             for m in range(8)
             for s in (0, f.sign)
         ]
@@ -75,6 +75,19 @@ def test_every_bf16_widens_and_narrows() -> None:
     words = np.arange(1 << 16)
     back = convert(convert(words, BF16, F32), F32, BF16)
     assert np.array_equal(back, BF16.encode(BF16.decode(words)))
+
+
+def test_every_f16_widens_and_every_tie_narrows_as_in_numpy() -> None:
+    words = np.arange(1 << 16)
+    wide = words.astype(np.uint16).view(np.float16).astype(np.float32)
+    assert np.array_equal(F32.decode(convert(words, F16, F32)), wide.astype(np.float64), equal_nan=True)
+    bits = wide.view(np.uint32).astype(np.int64)
+    near = (bits[:, None] + np.array([0, 1, 0xFFF, 0x1000, 0x1001, 0x1FFF]) & 0xFFFFFFFF).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = near.astype(np.uint32).view(np.float32).astype(np.float16)
+    want = np.where(np.isnan(narrow), F16.format.nan, narrow.view(np.uint16).astype(np.int64))
+    # f32 has no subnormals; those are zeros of f16 all the same.
+    assert np.array_equal(convert(near, F32, F16), want)
 
 
 def test_overflow_and_saturation() -> None:

@@ -8,16 +8,17 @@ from samhw.errors import InputError
 from samhw.graph.numerics import value_type
 from samhw.graph.numerics.float import Float
 from samhw.graph.numerics.operations import OPERATIONS
-from tests.support.words import F32, NARROW, TYPES, flush, pairs, random_pairs, specials
+from tests.support.words import F16, F32, NARROW, TYPES, flush, pairs, random_pairs, specials
 
 DTYPES = {
     "f32": np.float32,
     "bf16": ml_dtypes.bfloat16,
+    "f16": np.float16,
     "f8e4m3": ml_dtypes.float8_e4m3fn,
     "f8e5m2": ml_dtypes.float8_e5m2,
 }
-BITS = {"f32": np.uint32, "bf16": np.uint16, "f8e4m3": np.uint8, "f8e5m2": np.uint8}
-EVERY = [*TYPES, *NARROW]
+BITS = {"f32": np.uint32, "bf16": np.uint16, "f16": np.uint16, "f8e4m3": np.uint8, "f8e5m2": np.uint8}
+EVERY = [*TYPES, F16, *NARROW]
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=str)

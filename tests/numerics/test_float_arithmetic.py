@@ -9,6 +9,7 @@ import pytest
 from samhw.graph.numerics.float import Float
 from tests.support.words import (
     BF16,
+    F16,
     F32,
     NARROW,
     TYPES,
@@ -59,13 +60,13 @@ def assert_equal(kind: Float, op: str, a: np.ndarray, b: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("op", ROUNDED | EXACT)
-@pytest.mark.parametrize("kind", [*TYPES, *NARROW], ids=str)
+@pytest.mark.parametrize("kind", [*TYPES, F16, *NARROW], ids=str)
 def test_every_pair_of_special_values(kind: Float, op: str) -> None:
     assert_equal(kind, op, *pairs(specials(kind)))
 
 
 @pytest.mark.parametrize("op", ["mul", "div", "leaky_relu"])
-@pytest.mark.parametrize("kind", [*TYPES, *NARROW], ids=str)
+@pytest.mark.parametrize("kind", [*TYPES, F16, *NARROW], ids=str)
 def test_single_words_of_special_values(kind: Float, op: str) -> None:
     a, b = pairs(specials(kind))
     scalar = kind.scalar(op)
@@ -74,7 +75,7 @@ def test_single_words_of_special_values(kind: Float, op: str) -> None:
 
 
 @pytest.mark.parametrize("op", ROUNDED | EXACT)
-@pytest.mark.parametrize("kind", TYPES, ids=str)
+@pytest.mark.parametrize("kind", [*TYPES, F16], ids=str)
 def test_random_pairs(kind: Float, op: str) -> None:
     for a, b in random_pairs(kind, 1 << 18):
         assert_equal(kind, op, a, b)
@@ -89,9 +90,10 @@ def test_ten_million_pairs(kind: Float, op: str) -> None:
 
 
 @pytest.mark.parametrize("op", sorted(UNARY))
-def test_every_bf16(op: str) -> None:
+@pytest.mark.parametrize("kind", [BF16, F16], ids=str)
+def test_every_word_of_sixteen_bits(kind: Float, op: str) -> None:
     words = np.arange(1 << 16)
-    assert_equal(BF16, op, words, words)
+    assert_equal(kind, op, words, words)
 
 
 def test_flush_rounds_first() -> None:

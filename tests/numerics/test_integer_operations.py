@@ -13,7 +13,15 @@ from samhw.graph.numerics.operations import OPERATIONS
 from tests.support.accuracy import REFERENCES
 
 Kind = Integer | Fixed
-TYPES = [Integer(8), Integer(32), Fixed(8, 0), Fixed(8, 7), Fixed(16, 8), Fixed(32, 31)]
+TYPES = [
+    Integer(8),
+    Integer(8, is_signed=False),
+    Integer(32),
+    Fixed(8, 0),
+    Fixed(8, 7),
+    Fixed(16, 8),
+    Fixed(32, 31),
+]
 EXACT: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "lt": lambda a, b: a < b,
@@ -56,7 +64,7 @@ def expected(kind: Kind, exact: Fraction | bool) -> int:
 def test_operations_are_exact(kind: Kind, op: str) -> None:
     words = operands(kind, OPERATIONS[op])
     scale = Fraction(1, 1 << kind.fraction)
-    signed = [(w - (w >> kind.width - 1 << kind.width)).tolist() for w in words]
+    signed = [(w - ((w >> kind.width - 1 << kind.width) if kind.lowest else 0)).tolist() for w in words]
     want = [expected(kind, EXACT[op](*(x * scale for x in row))) for row in zip(*signed, strict=True)]
     assert kind.apply(op, *words).tolist() == want
     scalar = kind.scalar(op)

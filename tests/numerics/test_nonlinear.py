@@ -18,7 +18,7 @@ from samhw.graph.numerics.logarithm import log_table
 from samhw.graph.numerics.piecewise import PI, Piecewise, working
 from samhw.graph.numerics.reciprocal import reciprocal_table, root_table
 from tests.support.accuracy import REFERENCES, sweep, worst
-from tests.support.words import BF16, F32, TYPES, angles, specials
+from tests.support.words import BF16, F16, F32, TYPES, angles, specials
 
 TABLES = [exp2_table, reciprocal_table, root_table, log_table, tanh_table, tail_table, circle_table]
 TWO_OVER_PI = 2 / Fraction(PI)
@@ -28,6 +28,17 @@ TWO_OVER_PI = 2 / Fraction(PI)
 def test_every_bf16_is_next_to_the_exact_result(op: str) -> None:
     found = worst(BF16, op, sweep(BF16, 1 << 16))
     assert found.ulp < 0.55, found
+
+
+@pytest.mark.parametrize("op", REFERENCES)
+def test_functions_of_every_f16_are_those_of_float64_but_next_to_a_tie(op: str) -> None:
+    words = np.arange(1 << 16)
+    with np.errstate(all="ignore"):
+        exact = REFERENCES[op](F16.decode(words))
+        ends = [F16.encode(exact * factor) for factor in (1 - 2.0**-23, 1, 1 + 2.0**-23)]
+        zero = F16.is_zero(words)
+    found = F16.apply(op, words)
+    assert (np.any([found == end for end in ends], axis=0) | zero).all()
 
 
 @pytest.mark.parametrize("op", REFERENCES)

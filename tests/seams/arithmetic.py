@@ -236,8 +236,15 @@ def _reach(terms: Sequence[Number]) -> float:
 class Whole(Arithmetic):
     """Integers: exact, and an error where one leaves the range."""
 
-    def __init__(self, bits: int) -> None:
-        self.lowest, self.highest = -(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1
+    def __init__(self, bits: int, is_signed: bool = True) -> None:
+        half = 2.0 ** (bits - 1)
+        self.lowest, self.highest = (-half, half - 1) if is_signed else (0.0, 2 * half - 1)
+
+    def negative(self, a: Number) -> Number:
+        if self.lowest == 0 and a.value:
+            # Some order may leave the range below.
+            self.overflow()
+        return super().negative(a)
 
     def overflow(self) -> None:
         self.may_overflow = True
@@ -332,10 +339,12 @@ def arithmetic(value: str) -> Arithmetic:
         return Saturating(int(bits), int(fraction))
     kinds: dict[str, Callable[[], Arithmetic]] = {
         "i8": lambda: Whole(8),
+        "u8": lambda: Whole(8, is_signed=False),
         "i16": lambda: Whole(16),
         "i32": lambda: Whole(32),
         "f8e4m3": lambda: Floating(3, -9, 448.0),
         "f8e5m2": lambda: Floating(2, -16, 57344.0),
+        "f16": lambda: Floating(10, -24, 65504.0),
         "bf16": lambda: Floating(7, -126, 3e38),
         "f32": lambda: Floating(23, -126, 3e38),
     }

@@ -257,6 +257,7 @@ class _Machine:
             return ZERO
         match statement.reduction:
             case "max" | "min" as word:
+                self.in_result(numbers)
                 return reduce(lambda a, b: self.kind.call(word, (a, b)), numbers)
             case "prod":
                 return self.kind.product(numbers)
@@ -264,6 +265,13 @@ class _Machine:
                 best = _first(numbers, 1 if word == "argmax" else -1)
                 return self.arithmetic(self.typing.result).literal(points[best][inner[0]])
         raise AssertionError(statement.reduction)
+
+    def in_result(self, numbers: Sequence[Number]) -> None:
+        """All that is compared is converted before, and may overflow."""
+        if self.typing.result != self.typing.computed:
+            kind = self.arithmetic(self.typing.result)
+            for number in numbers:
+                kind.converted(number)
 
     def terms(self, statement: Statement, point: Point, extents: Mapping[str, int]) -> Number:
         """A sum spans one term, an operand of the outermost + and -."""
@@ -290,6 +298,7 @@ class _Machine:
         if statement.reduction.startswith("arg"):
             kind = self.arithmetic(self.typing.result)
             return [kind.literal(points[n][inner[0]]) for n in order]
+        self.in_result(numbers)
         return [numbers[n] for n in order]
 
     def running(

@@ -64,5 +64,7 @@ def test_the_narrowest_type_by_its_witnesses() -> None:
     assert narrowest(["i8", "i16"]) == "i16"
     assert narrowest(["i8", "f8e5m2"]) == "bf16"
     assert narrowest(["i16", "bf16"]) == "f32"
+    assert narrowest(["i8", "u8"]) == "i16"
+    assert narrowest(["u8", "f8e5m2", "f16"]) == "f16"
     assert narrowest(["fixed<16,4>", "f32"]) == "f32"
     assert narrowest(["fixed<32,8>", "bf16"]) is None

@@ -19,10 +19,12 @@ __all__ = ["Typing", "narrowest", "with_types"]
 
 _CALCULATES = Add | Sub | Mul | Div | Neg
 _COMMON = ("i8", "i16", "i32", "bf16", "f32")
-_WIDTHS = {"i8": 8, "f8e4m3": 8, "f8e5m2": 8, "i16": 16, "bf16": 16, "i32": 32, "f32": 32}
+_INTEGERS = {"i8": 8, "u8": 8, "i16": 16, "i32": 32}
+_WIDTHS = {**_INTEGERS, "f8e4m3": 8, "f8e5m2": 8, "bf16": 16, "f16": 16, "f32": 32}
 _FLOATS = {
     "f8e4m3": (4, -9, 448),
     "f8e5m2": (3, -16, 57344),
+    "f16": (11, -24, 65504),
     "bf16": (8, -126, 2**127),
     "f32": (24, -126, 2**127),
 }
@@ -42,12 +44,11 @@ def _width(kind: str) -> int:
     return _WIDTHS[kind] if kind in _WIDTHS else int(kind[len("fixed<") :].split(",")[0])
 
 
-def _sizes(kind: str) -> tuple[int, int]:
-    """Bits, and those after the point, of an integer or of fixed point."""
-    if kind.startswith("fixed"):
-        bits, fraction = kind[len("fixed<") : -1].split(",")
-        return int(bits), int(fraction)
-    return int(kind[1:]), 0
+def _sizes(kind: str) -> tuple[int, int, int]:
+    """The ends of an integer or of fixed point in units of the last place, and the bits after the point."""
+    bits, fraction = kind[len("fixed<") : -1].split(",") if kind.startswith("fixed") else (kind[1:], 0)
+    half = 2 ** (int(bits) - 1)
+    return (0, 2 * half - 1, 0) if kind == "u8" else (-half, half - 1, int(fraction))
 
 
 def _witnesses(kind: str) -> list[Fraction]:
@@ -55,8 +56,8 @@ def _witnesses(kind: str) -> list[Fraction]:
     if kind in _FLOATS:
         bits, least, greatest = _FLOATS[kind]
         return [Fraction(2) ** least, 1 + Fraction(1, 2 ** (bits - 1)), Fraction(greatest)]
-    bits, fraction = _sizes(kind)
-    return [Fraction(n, 2**fraction) for n in (1, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)))]
+    least, greatest, fraction = _sizes(kind)
+    return [Fraction(n, 2**fraction) for n in (1, greatest, least) if n]
 
 
 def _has(kind: str, number: Fraction) -> bool:
@@ -66,13 +67,13 @@ def _has(kind: str, number: Fraction) -> bool:
         while odd and odd % 2 == 0:
             odd //= 2
         return odd < 2**bits and Fraction(2) ** least <= abs(number) <= greatest
-    bits, fraction = _sizes(kind)
+    least_word, greatest_word, fraction = _sizes(kind)
     unit = number * 2**fraction
-    return unit.denominator == 1 and -(2 ** (bits - 1)) <= unit < 2 ** (bits - 1)
+    return unit.denominator == 1 and least_word <= unit <= greatest_word
 
 
 def _wide(kind: str) -> str:
-    return "i32" if kind in ("i8", "i16") else "f32" if kind in _FLOATS else kind
+    return "i32" if kind in _INTEGERS else "f32" if kind in _FLOATS else kind
 
 
 class Typing:
@@ -180,6 +181,10 @@ _FAMILIES = (
     ("bf16", "f32"),
     ("i8", "f32", "bf16"),
     ("i8", "i16", "f32"),
+    ("u8", "i8", "i32"),
+    ("u8", "i32"),
+    ("u8", "f16", "f32"),
+    ("f16", "f32", "f8e5m2", "bf16"),
     ("i8", "fixed<16,4>", "f32"),
     ("fixed<16,4>", "fixed<24,8>"),
 )
@@ -235,7 +240,7 @@ def _converted(
     text = found[0]
     if source.random() > 0.15 or text.split("[")[0] in places or "where" in found.string[: found.start()]:
         return text
-    if family == ("i8", "i32") and source.random() < 0.6:
+    if family in (("i8", "i32"), ("u8", "i32")) and source.random() < 0.6:
         return (
             f"scale({text}, {source.randrange(1, 9)}, {source.randrange(0, 4)}{source.choice(['', ', 3'])})"
         )
@@ -245,7 +250,8 @@ def _converted(
 def _fitting(array: np.ndarray, kind: str, is_index: bool) -> np.ndarray:
     if is_index:
         return array
-    if kind[0] == "i":
-        return np.rint(array).astype(np.int64)
+    if kind in _INTEGERS:
+        whole = np.rint(array).astype(np.int64)
+        return np.abs(whole) if kind == "u8" else whole
     limits = arithmetic(kind)
     return np.clip(np.asarray(array, float), limits.lowest, limits.highest)

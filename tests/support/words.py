@@ -9,7 +9,7 @@ import numpy as np
 from samhw.graph.numerics.float import Float
 from samhw.graph.numerics.valuetype import Words
 
-F32, BF16, F8E4M3, F8E5M2 = map(Float, ("f32", "bf16", "f8e4m3", "f8e5m2"))
+F32, BF16, F16, F8E4M3, F8E5M2 = map(Float, ("f32", "bf16", "f16", "f8e4m3", "f8e5m2"))
 TYPES = [F32, BF16]
 NARROW = [F8E4M3, F8E5M2]
 """Those of eight bits, of which tests see every word and every pair."""
@@ -18,6 +18,7 @@ CHUNK = 1 << 16
 _STORAGE: dict[str, tuple[Any, Any]] = {
     "f32": (np.uint32, np.float32),
     "bf16": (np.uint16, ml_dtypes.bfloat16),
+    "f16": (np.uint16, np.float16),
     "f8e4m3": (np.uint8, ml_dtypes.float8_e4m3fn),
     "f8e5m2": (np.uint8, ml_dtypes.float8_e5m2),
 }
@@ -37,8 +38,8 @@ def specials(kind: Float) -> Words:
         # The last place of one, half of it, and what lies next to them: ties.
         *(one - (f.mantissa + n << f.mantissa) + d for n in (0, 1, 2) for d in (-1, 0, 1)),
         # Squares of these are next to the ends of the range.
-        *((f.bias - 63 << f.mantissa) + d for d in (-1, 0, 1)),
-        *((f.bias + 64 << f.mantissa) + d for d in (-1, 0, 1)),
+        *((f.bias - f.bias // 2 << f.mantissa) + d for d in (-1, 0, 1)),
+        *((f.bias + f.bias // 2 + 1 << f.mantissa) + d for d in (-1, 0, 1)),
         *(f.infinity - f.hidden - 1, f.infinity - f.hidden, f.infinity - 2, f.infinity - 1, f.infinity),
         *(f.infinity + 1, f.nan, f.nan + 1, f.sign - 1),
     ]
@@ -101,7 +102,7 @@ def flush(kind: Float, words: Words) -> Words:
     """The flush rule, in a type without subnormals, and the one NaN, on what NumPy gives."""
     bits, dtype = _STORAGE[kind.name]
     f = kind.format
-    if kind.width > 8:
+    if not f.subnormals:
         words = np.where(words & f.sign - 1 < f.hidden, words & f.sign, words)
     with np.errstate(invalid="ignore"):
         return np.where(np.isnan(words.astype(bits).view(dtype)), f.nan, words)

@@ -9,11 +9,12 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from samhw.app.api.arguments import arch_of, value_of
+from samhw.app.api.arguments import arch_of, types_of, value_of
 from samhw.app.api.design_result import DesignResult, Drawing, PageView, Tables
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.checking import Difference
 from samhw.app.report.run_statistics import Statistics
+from samhw.choices.formats import with_formats
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
@@ -23,6 +24,7 @@ from samhw.errors import InputError, shown
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program
+from samhw.lang.typed import with_types
 from samhw.tensors import Format, Tensor
 
 __all__ = ["ImportChoices", "ImportedDesign", "ImportedResult"]
@@ -37,6 +39,7 @@ class ImportChoices:
 
     schedule: Schedule
     value: ValueType | None
+    types: Mapping[str, ValueType]
     formats: Mapping[str, str | Format]
     sparsify: float | None
     unroll: int
@@ -50,6 +53,7 @@ class ImportChoices:
         permute: bool,
         fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None,
         value: ValueType | str | None,
+        types: Mapping[str, ValueType | str] | None,
         formats: Mapping[str, str | Format] | None,
         sparsify: float | None,
         unroll: int,
@@ -66,11 +70,16 @@ class ImportChoices:
         return cls(
             replace(chosen, permute=permute, fuse=chosen.fuse if fuse is None else fuse),
             value_of(value),
+            types_of(types),
             {} if formats is None else formats,
             None if sparsify is None else float(sparsify),
             unroll,
             arch_of(arch),
         )
+
+    def asked(self, program: Program) -> Program:
+        """The program with the formats and types that were asked for."""
+        return with_types(with_formats(program, self.formats), self.types)
 
 
 class _Imported(Protocol):

@@ -49,6 +49,8 @@ _FIGURES = {
     "mul.i32": Figure(3.1, _HOROWITZ),
     "add.f8": Figure(0.2, "assumed: half of that for 16 bits"),
     "mul.f8": Figure(0.2, "assumed: that of i8, whose significand is wider"),
+    "add.f16": Figure(0.4, _HOROWITZ),
+    "mul.f16": Figure(1.1, _HOROWITZ),
     "add.bf16": Figure(0.4, "assumed: that of IEEE's 16 bits, whose significand is wider"),
     "mul.bf16": Figure(1.1, "assumed: that of IEEE's 16 bits, whose significand is wider"),
     "add.f32": Figure(0.9, _HOROWITZ),

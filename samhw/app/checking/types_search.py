@@ -39,6 +39,7 @@ _EIGHT = (Float("f8e4m3"), Float("f8e5m2"))
 
 LADDERS: Mapping[str, tuple[ValueType, ...]] = {
     "f32": (*_EIGHT, Float("bf16")),
+    "f16": _EIGHT,
     "bf16": _EIGHT,
     "i32": (Integer(8), Integer(16)),
     "i16": (Integer(8),),

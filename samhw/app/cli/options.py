@@ -20,7 +20,7 @@ from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
-from samhw.graph.numerics import FLOATS, ValueType
+from samhw.graph.numerics import FLOATS, INTEGERS, ValueType
 from samhw.lang import Capacity, Named, OnnxFile, Program, cautions, greatest_extents, load_named
 from samhw.lang.typed import with_types
 
@@ -49,7 +49,7 @@ def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -
 def complete_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The value types that begin so, after what stands before a comma."""
     before, comma, last = incomplete.rpartition(",") if "<" not in incomplete else ("", "", incomplete)
-    words = (AUTO, "i8", "i16", "i32", "fixed<16,8>", *FLOATS)
+    words = (AUTO, *INTEGERS, "fixed<16,8>", *FLOATS)
     return [CompletionItem(f"{before}{comma}{word}") for word in words if word.startswith(last)]
 
 
@@ -103,7 +103,7 @@ _BESIDE = (
         show_default=True,
         metavar="TYPE",
         shell_complete=complete_values,
-        help="Value type: i8, i16, i32, fixed<W,F>, f8e4m3, f8e5m2, bf16 or f32; "
+        help=f"Value type: {', '.join((*INTEGERS, *FLOATS))} or fixed<W,F>; "
         "auto: the program's own, or what it needs.",
     ),
     TYPES,

@@ -14,7 +14,6 @@ from samhw.app.checking import Check
 from samhw.app.workload import JUDGES
 from samhw.app.workload.agreement import differences
 from samhw.app.workload.onnx_model import arguments_of, difference, drawn_arguments, judged
-from samhw.choices.formats import with_formats
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.compiler import asked_type
@@ -156,7 +155,7 @@ class NetworkDesign(ImportedDesign[dict[str, Array], ImportedModel]):
         made = import_model(
             self.model, arguments, value=chosen.value, sparsify=chosen.sparsify, unroll=chosen.unroll
         )
-        program = replace(with_formats(made.program, chosen.formats), value=asked_type(made.element))
+        program = replace(chosen.asked(made.program), value=asked_type(made.element))
         return replace(made, program=program)
 
     def _kind(self, arguments: dict[str, Array]) -> object:
@@ -172,6 +171,7 @@ def compile(
     *,
     shapes: Mapping[str, int] | None = None,
     value: ValueType | str | None = None,
+    types: Mapping[str, ValueType | str] | None = None,
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,
@@ -188,7 +188,7 @@ def compile(
         shapes: extents of dimensions that the network leaves open, by name, where there are no data.
         value: as for `samhw.compile`; by default f32, or i32 for a network of integers alone.
         fuse: as in a schedule.
-        formats: of the program's tensors, by their names there.
+        types, formats: of the program's tensors, by their names there.
         sparsify: the share of zeros from which on a constant is stored by its nonzeros; by default none is.
         unroll: loops of at most this many steps stay unrolled; longer ones are scans as far as they can be.
         schedule, arch: as for `samhw.compile`.
@@ -202,6 +202,7 @@ def compile(
         permute=permute,
         fuse=fuse,
         value=value,
+        types=types,
         formats=formats,
         sparsify=sparsify,
         unroll=unroll,

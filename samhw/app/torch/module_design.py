@@ -15,7 +15,6 @@ from samhw.app.api.arguments import followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
 from samhw.app.checking import Check, Verdict
 from samhw.app.workload.torch_module import check_program, difference, leaves, outputs_of
-from samhw.choices.formats import with_formats
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.cost import DesignEstimate
@@ -146,7 +145,7 @@ class ModuleDesign(ImportedDesign[tuple[object, ...], ImportedModule]):
     def _import(self, arguments: tuple[object, ...]) -> ImportedModule:
         chosen = self._choices
         made = import_module(self.module, arguments, sparsify=chosen.sparsify, unroll=chosen.unroll)
-        return replace(made, program=with_formats(made.program, chosen.formats))
+        return replace(made, program=chosen.asked(made.program))
 
     def _kind(self, arguments: tuple[object, ...]) -> object:
         check_arguments(arguments)
@@ -164,6 +163,7 @@ def compile(
     arguments: Sequence[object],
     *,
     value: ValueType | str | None = None,
+    types: Mapping[str, ValueType | str] | None = None,
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,
@@ -179,7 +179,8 @@ def compile(
         value: as for `samhw.compile`.
         fuse: as in a schedule; `module`: regions by the module tree; or `auto`, which chooses by
             estimate, also between these.
-        formats: of the program's tensors, by their names there; `annotate` gives them to the module's own.
+        types, formats: of the program's tensors, by their names there; `annotate` gives formats to the
+            module's own.
         sparsify: the share of zeros from which on a weight is stored by its nonzeros; by default none is.
         unroll: loops of at most this many steps stay unrolled; longer ones are scans as far as they can be.
         schedule, arch: as for `samhw.compile`.
@@ -198,6 +199,7 @@ def compile(
         permute=permute,
         fuse=fuse,
         value=value,
+        types=types,
         formats=formats,
         sparsify=sparsify,
         unroll=unroll,

@@ -172,11 +172,11 @@ def says_type(operator: Any) -> bool:
 
 
 def doubled(item: Any) -> Any:
-    """In float64, where it is of fewer bits or says that. Casts to bf16 round, and those to f16 do not; what
-    is computed of such numbers is computed in the value type."""
+    """In float64, where it is of fewer bits or is to become f32. Casts to f16 and bf16 round; what is
+    computed of such numbers is computed in the value type."""
     if isinstance(item, Tensor):
         return item.double() if item.is_floating_point() else item
-    return torch.float64 if item is torch.float32 or item is torch.float16 else item
+    return torch.float64 if item is torch.float32 else item
 
 
 def _along(x: Any, like: Tensor, axis: int | None) -> Tensor:

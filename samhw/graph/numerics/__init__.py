@@ -4,7 +4,7 @@ import re
 
 from samhw.errors import InputError
 from samhw.graph.numerics.float import FLOATS, Float
-from samhw.graph.numerics.integer import Fixed, Integer
+from samhw.graph.numerics.integer import INTEGERS, Fixed, Integer
 from samhw.graph.numerics.operations import NARROWINGS, OPERATIONS, REDUCTIONS
 from samhw.graph.numerics.reduction import neutral, recurrence_word, reduce_words, start_word
 from samhw.graph.numerics.typed import (
@@ -14,6 +14,7 @@ from samhw.graph.numerics.typed import (
     WIDENING,
     Operation,
     convert,
+    holds,
     operation,
     widens,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "ARITY",
     "BLOCK",
     "FLOATS",
+    "INTEGERS",
     "NARROWINGS",
     "OPERATIONS",
     "OVERFLOW",
@@ -49,6 +51,7 @@ __all__ = [
     "ValueType",
     "Words",
     "convert",
+    "holds",
     "neutral",
     "operation",
     "recurrence_word",
@@ -62,14 +65,14 @@ __all__ = [
 def value_type(name: str) -> ValueType:
     """The value type of that name; raises `InputError` if there is none."""
     text = name.replace(" ", "")
-    if match := re.fullmatch(r"i(8|16|32)", text):
-        return Integer(int(match[1]))
+    if text in INTEGERS:
+        return INTEGERS[text]
     if match := re.fullmatch(r"fixed<(\d{1,9}),(\d{1,9})>", text):
         return Fixed(int(match[1]), int(match[2]))
     if text in FLOATS:
         return Float(text)
-    meant = did_you_mean(text, ("i8", "i16", "i32", "fixed<16,8>", *FLOATS))
+    meant = did_you_mean(text, (*INTEGERS, "fixed<16,8>", *FLOATS))
     raise InputError(
-        f"Unknown value type {name!r}{meant}; the types are i8, i16, i32, {', '.join(FLOATS)} and "
+        f"Unknown value type {name!r}{meant}; the types are {', '.join((*INTEGERS, *FLOATS))} and "
         "fixed<W,F>, such as 'fixed<16,8>'."
     )

@@ -32,22 +32,23 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FixedFormat:
-    """Two's complement words of `width` bits, `fraction` of them after the point."""
+    """Two's complement words of `width` bits, `fraction` of them after the point; or words without a sign."""
 
     width: int
     fraction: int
     saturates: bool
     """What happens to a result out of range: it becomes the nearest in range, or `OVERFLOW`."""
+    is_signed: bool = True
 
     @cached_property
     def lowest(self) -> int:
-        """The least signed word."""
-        return -(1 << self.width - 1)
+        """The least number, in units of the last place."""
+        return -(1 << self.width - 1) if self.is_signed else 0
 
     @cached_property
     def highest(self) -> int:
-        """The greatest signed word."""
-        return (1 << self.width - 1) - 1
+        """The greatest number, in the same units."""
+        return (1 << self.width - self.is_signed) - 1
 
     @cached_property
     def one(self) -> int:
@@ -55,7 +56,7 @@ class FixedFormat:
         return min(1 << self.fraction, self.highest)
 
     def signed(self, word: Bits) -> Bits:
-        """The word as a signed integer."""
+        """The word as an integer."""
         return (word ^ -self.lowest) + self.lowest
 
     def saturate(self, exact: Bits) -> Bits:

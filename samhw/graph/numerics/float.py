@@ -1,4 +1,4 @@
-"""Floating point as value types: fp8 (f8e4m3 and f8e5m2), bf16 and f32.
+"""Floating point as value types: fp8 (f8e4m3 and f8e5m2), f16, bf16 and f32.
 
 Addition and multiplication of single words, the models' most frequent operations, are written with branches,
 about twice as fast as the straight line of the definitions. Like that, they hold integers only.
@@ -16,7 +16,7 @@ from samhw.graph.numerics import float_arithmetic as arithmetic
 from samhw.graph.numerics.circular import cos, sin
 from samhw.graph.numerics.exponential import exp, sigmoid, silu, tanh
 from samhw.graph.numerics.float_arithmetic import float_to_float, narrowed, nearest_integer
-from samhw.graph.numerics.float_format import BF16, F8E4M3, F8E5M2, F32, FloatFormat
+from samhw.graph.numerics.float_format import BF16, F8E4M3, F8E5M2, F16, F32, FloatFormat
 from samhw.graph.numerics.gaussian import gelu
 from samhw.graph.numerics.logarithm import log
 from samhw.graph.numerics.operations import NARROWINGS, OPERATIONS, definitions_of
@@ -123,7 +123,7 @@ def multiplier(f: FloatFormat) -> ScalarOp:
     return mul
 
 
-FLOATS = {"f8e4m3": F8E4M3, "f8e5m2": F8E5M2, "bf16": BF16, "f32": F32}
+FLOATS = {"f8e4m3": F8E4M3, "f8e5m2": F8E5M2, "f16": F16, "bf16": BF16, "f32": F32}
 """The formats, by the names of the types."""
 
 _DEFINITIONS: dict[str, Callable[..., Bits]] = {
@@ -147,8 +147,7 @@ _DEFINITIONS: dict[str, Callable[..., Bits]] = {
 _FAST: dict[str, Callable[[FloatFormat], ScalarOp]] = {"add": adder, "sub": subtracter, "mul": multiplier}
 
 
-_TABULATED = (
-    "sqrt",
+_BY_F32 = (
     "reciprocal",
     "rsqrt",
     "exp",
@@ -159,16 +158,17 @@ _TABULATED = (
     "gelu",
     "sin",
     "cos",
-    "rint",
-    *NARROWINGS,
 )
-"""What types of eight bits look up."""
+"""What types with subnormals compute in f32."""
+
+_TABULATED = (*_BY_F32, "sqrt", "rint", *NARROWINGS)
+"""What types of eight bits look up, which f32 gives likewise."""
 
 
 class Float(ValueType):
-    """`f8e4m3`, `f8e5m2`, `bf16`, `f32`. Rounds to nearest, ties to even; overflows to infinity, or to NaN in
-    f8e4m3. Of these only those of eight bits have subnormals; a function of such a type is a table of what
-    f32 gives for each word.
+    """`f8e4m3`, `f8e5m2`, `f16`, `bf16`, `f32`. Rounds to nearest, ties to even; overflows to infinity, or to
+    NaN in f8e4m3. bf16 and f32 have no subnormals. A function of a type that has some is what f32 gives,
+    rounded; in eight bits, a table.
 
     Args:
         name: one of `FLOATS`.
@@ -182,6 +182,8 @@ class Float(ValueType):
         self.name = name
         self.format = FLOATS[name]
         self.width = self.format.width
+        self.by_f32 = _BY_F32 if self.format.subnormals else ()
+        """The operations that f32 computes, between two conversions."""
         self.tabulated = _TABULATED if self.width == 8 else ()
         """The operations that are tables, by `table`."""
         self.family = "f8" if self.tabulated else name
@@ -228,11 +230,11 @@ class Float(ValueType):
 
     def definition(self, op: str) -> Definition:
         self._check_op(op)
-        return (
-            partial(lookup, self.table(op))
-            if op in self.tabulated
-            else partial(_DEFINITIONS[op], self.format)
-        )
+        if op in self.tabulated:
+            return partial(lookup, self.table(op))
+        if op in self.by_f32:
+            return partial(_through_f32, _DEFINITIONS[op], self.format)
+        return partial(_DEFINITIONS[op], self.format)
 
     def scalar(self, op: str) -> ScalarOp:
         is_fast = op in _FAST and not self.format.subnormals
@@ -245,9 +247,12 @@ class Float(ValueType):
 
 @cache
 def _table(f: FloatFormat, op: str) -> Words:
-    exact = float_to_float(f, F32, np.arange(1 << f.width))
-    words: Words = float_to_float(F32, f, _DEFINITIONS[op](F32, exact))
+    words: Words = _through_f32(_DEFINITIONS[op], f, np.arange(1 << f.width))
     return words
+
+
+def _through_f32(function: Callable[..., Bits], f: FloatFormat, a: Bits) -> Bits:
+    return float_to_float(F32, f, function(F32, float_to_float(f, F32, a)))
 
 
 @cache

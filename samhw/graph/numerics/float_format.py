@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from samhw.graph.numerics.straight_line import Bits, bit_length, clip, select, shift_right_sticky, smaller
 
-__all__ = ["BF16", "F8E4M3", "F8E5M2", "F32", "FloatFormat", "Parts"]
+__all__ = ["BF16", "F8E4M3", "F8E5M2", "F16", "F32", "FloatFormat", "Parts"]
 
 
 class Parts(NamedTuple):
@@ -79,6 +79,13 @@ class FloatFormat:
     def one(self) -> int:
         """The word of 1."""
         return self.bias << self.mantissa
+
+    def has_all(self, other: "FloatFormat") -> bool:
+        """Whether it has all numbers of another format, and the infinities."""
+        least, others = (f.subnormals * -f.mantissa + 1 - f.bias for f in (self, other))
+        greatest, its = ((1 << f.exponent_bits) - f.infinities - f.bias for f in (self, other))
+        is_as_wide = self.mantissa >= other.mantissa and least <= others and its <= greatest
+        return self == other or (is_as_wide and self.infinities)
 
     def take_apart(self, word: Bits) -> Parts:
         """The fields and the class of a word."""
@@ -158,5 +165,6 @@ class FloatFormat:
 
 F8E4M3 = FloatFormat(4, 3, subnormals=True, infinities=False)
 F8E5M2 = FloatFormat(5, 2, subnormals=True)
+F16 = FloatFormat(5, 10, subnormals=True)
 BF16 = FloatFormat(8, 7)
 F32 = FloatFormat(8, 23)

@@ -1,4 +1,4 @@
-"""Two's complement integers and signed fixed point: one arithmetic, with or without saturation. The nonlinear
+"""Integers and signed fixed point: one arithmetic, with or without saturation. The nonlinear
 functions of fixed point are those of f32, between two conversions."""
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ from samhw.graph.numerics.reciprocal import reciprocal, reciprocal_root
 from samhw.graph.numerics.straight_line import Bits
 from samhw.graph.numerics.valuetype import Definition, ValueType, Words
 
-__all__ = ["Fixed", "Integer"]
+__all__ = ["INTEGERS", "Fixed", "Integer"]
 
 WIDEST = F32.mantissa + 1
 """The widest fixed point that f32 holds exactly."""
@@ -62,12 +62,13 @@ class _TwosComplement(ValueType):
 
     _definitions: Mapping[str, Callable[..., Bits]] = definitions_of(arithmetic)
 
-    def __init__(self, name: str, width: int, fraction: int):
+    def __init__(self, name: str, width: int, fraction: int, is_signed: bool = True):
         self.name = name
         self.operations = {op: OPERATIONS[op] for op in self._definitions}
         self.width = width
         self.fraction = fraction
-        self.format = FixedFormat(width, fraction, self.saturates)
+        self.is_signed = is_signed
+        self.format = FixedFormat(width, fraction, self.saturates, is_signed)
         self.lowest = self.format.lowest
         self.highest = self.format.highest
         self.zero_mask = (1 << width) - 1
@@ -95,13 +96,13 @@ class _TwosComplement(ValueType):
 
 
 class Integer(_TwosComplement):
-    """`i8`, `i16`, `i32`. A result out of range is an overflow error, never a wrapped value."""
+    """`i8`, `i16`, `i32`, `u8`. A result out of range is an overflow error, never a wrapped value."""
 
     family = "integer"
     saturates = False
 
-    def __init__(self, width: int):
-        super().__init__(f"i{width}", width, 0)
+    def __init__(self, width: int, is_signed: bool = True):
+        super().__init__(f"{'i' if is_signed else 'u'}{width}", width, 0, is_signed)
 
     def encode(self, values: ArrayLike) -> Words:
         array = np.asarray(values)
@@ -127,6 +128,10 @@ class Integer(_TwosComplement):
     def decode(self, words: ArrayLike) -> NDArray[np.int64]:
         signed: NDArray[np.int64] = self.format.signed(np.asarray(words, dtype=np.int64))
         return signed
+
+
+INTEGERS = {kind.name: kind for kind in (Integer(8), Integer(16), Integer(32), Integer(8, is_signed=False))}
+"""By their names."""
 
 
 class Fixed(_TwosComplement):

@@ -1,7 +1,7 @@
 """Operations with the types of their operands and of their result: also those that go from one to another,
 such as conversions between value types."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TypeAlias
@@ -42,18 +42,33 @@ SCALE_MULTIPLIERS = range(1 << 31)
 SCALE_SHIFTS = range(63)
 """What the second and the third operand of `scale` may be."""
 
-_WIDER: Mapping[ValueType, Sequence[ValueType]] = {
-    Integer(8): [Integer(32)],
-    Integer(16): [Integer(32)],
-    Float("f8e4m3"): [Float("bf16"), Float("f32")],
-    Float("f8e5m2"): [Float("bf16"), Float("f32")],
-    Float("bf16"): [Float("f32")],
-}
-
 
 def widens(source: ValueType, target: ValueType) -> bool:
     """Whether `WIDENING` go from one type to the other."""
-    return target in _WIDER.get(source, ())
+    are_alike = (isinstance(source, Integer) and target == Integer(32)) or (
+        isinstance(source, Float) and isinstance(target, Float)
+    )
+    return are_alike and source != target and holds(target, source)
+
+
+def holds(target: ValueType, source: ValueType) -> bool:
+    """Whether a type has all numbers of another one."""
+    match _format(source), _format(target):
+        case FloatFormat() as f, FloatFormat() as g:
+            return g.has_all(f)
+        case FixedFormat() as f, FloatFormat() as g:
+            # The lowest number of those with a sign is a power of two.
+            return (
+                f.width - f.is_signed <= g.mantissa + 1
+                and max(-source.least, source.greatest) <= target.greatest
+            )
+        case FixedFormat() as f, FixedFormat() as g:
+            return (
+                g.fraction >= f.fraction
+                and target.least <= source.least
+                and source.greatest <= target.greatest
+            )
+    return False
 
 
 Constants: TypeAlias = tuple[tuple[int, int], ...]
@@ -92,10 +107,10 @@ def operation(op: str, source: ValueType, target: ValueType | None = None) -> Op
     """An operation on operands of one type, with a result of that type or of another.
 
     Args:
-        op: any operation of the source. `add`, `sub` and `mul` may go from i8 or i16 to i32, and from
-            floating point to a wider one: the operands are converted first, which is exact. `convert` goes
-            from any type to any; `scale` (a, m, s: a * m / 2**s, to nearest, ties to even, saturating) from
-            i32 to an integer.
+        op: any operation of the source. `add`, `sub` and `mul` may go from integers to i32, and from
+            floating point to a type that has all of its numbers: the operands are converted first, which is
+            exact. `convert` goes from any type to any; `scale` (a, m, s: a * m / 2**s, to nearest, ties to
+            even, saturating) from i32 to an integer.
 
     Raises:
         InputError: if there is no such operation.
@@ -119,8 +134,8 @@ def _definition(op: str, source: ValueType, target: ValueType) -> Definition:
     if op in WIDENING and widens(source, target):
         return _on_converted(definition, source, target)
     raise InputError(
-        f"{op!r} of {source} cannot give {target}; only {', '.join(WIDENING)} go to another type, from i8 or "
-        "i16 to i32, from fp8 to bf16 or f32, and from bf16 to f32."
+        f"{op!r} of {source} cannot give {target}; only {', '.join(WIDENING)} go to another type, of "
+        "integers to i32, of floating point to one that has all of its numbers."
     )
 
 

@@ -51,7 +51,7 @@ class ValueType(ABC):
 
     name: str
     family: str
-    """The types whose operations take as long: `integer`, `fixed`, `f8`, `bf16` or `f32`."""
+    """The types whose operations take as long: `integer`, `fixed`, `f8`, `f16`, `bf16` or `f32`."""
     width: int
     saturates: ClassVar[bool]
     operations: Mapping[str, int]

@@ -16,7 +16,7 @@ from samhw.words import did_you_mean
 __all__ = ["HLS_STEP", "MOST_BANKS", "Arch", "Latencies"]
 
 Latencies = Mapping[str, Mapping[str, int]]
-"""Cycles by family of value types (`integer`, `fixed`, `f8`, `bf16`, `f32`) and operation."""
+"""Cycles by family of value types (`ValueType.family`) and operation."""
 
 MOST_BANKS = 8
 """Of a vector reducer."""
@@ -42,6 +42,11 @@ _ALU: Latencies = {
     "f8": _SIMPLE
     | _functions("add 6, sub 6, mul 4, leaky_relu 4, convert 5, div 6, sqrt 3, reciprocal 3, rsqrt 3")
     | _functions("exp 3, log 3, sigmoid 3, tanh 3, silu 3, gelu 3, sin 3, cos 3, rint 3, f8e4m3 3, f8e5m2 3"),
+    "f16": _SIMPLE
+    | _functions("add 7, sub 7, mul 5, leaky_relu 5, convert 5, div 11, sqrt 10, reciprocal 12, rsqrt 12")
+    | _functions(
+        "exp 18, log 18, sigmoid 32, tanh 21, silu 34, gelu 28, sin 21, cos 21, rint 4, f8e4m3 4, f8e5m2 4"
+    ),
     "bf16": _SIMPLE
     | _functions("add 5, sub 5, mul 4, leaky_relu 4, convert 5, div 8, sqrt 7, reciprocal 6, rsqrt 4")
     | _functions(
@@ -57,6 +62,7 @@ _REDUCE: Latencies = {
     "integer": {"sum": 1, "max": 1, "min": 1, "prod": 4, "recur": 5},
     "fixed": {"sum": 1, "max": 1, "min": 1, "prod": 4, "recur": 5},
     "f8": {"sum": 6, "max": 1, "min": 1, "prod": 4, "recur": 9},
+    "f16": {"sum": 7, "max": 1, "min": 1, "prod": 5, "recur": 11},
     "bf16": {"sum": 5, "max": 1, "min": 1, "prod": 4, "recur": 8},
     "f32": {"sum": 7, "max": 1, "min": 1, "prod": 5, "recur": 11},
 }
@@ -64,7 +70,12 @@ _REDUCE: Latencies = {
 _VITIS_F32 = {"add": 6, "sub": 6, "mul": 3, "div": 11, "sqrt": 11}
 """Latencies to which an HLS project sets the floating-point IP (docs/hls.md, "Cycles")."""
 
-_VITIS_STEPS = {"f8": {"sum": 7, "prod": 5}, "bf16": {"sum": 6, "prod": 5}, "f32": {"sum": 8}}
+_VITIS_STEPS = {
+    "f8": {"sum": 7, "prod": 5},
+    "f16": {"sum": 8},
+    "bf16": {"sum": 6, "prod": 5},
+    "f32": {"sum": 8},
+}
 """Steps of reductions: the unit, and the choice of what goes into it."""
 
 HLS_STEP = 2
@@ -147,7 +158,7 @@ class Arch:
             object.__setattr__(self, name, table)
         for family, latencies in self.reduce.items():
             blocks = {"prod": BLOCK, "recur": RECURRENCE_BLOCK}
-            if family in ("f8", "bf16", "f32"):
+            if family not in ("integer", "fixed"):
                 blocks["sum"] = BLOCK
             for op, block in blocks.items():
                 if (latency := latencies.get(op, 1)) > block:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from samhw.graph.numerics import Integer, ValueType
+from samhw.graph.numerics import Integer, ValueType, holds
 from samhw.importers.core.draft import Build, Made
 from samhw.importers.core.value import Stored
 from samhw.lang import COORDINATES
@@ -30,7 +30,7 @@ from samhw.lang.expr import (
     Sub,
 )
 from samhw.lang.traverse import free_indices, walk
-from samhw.lang.typed import REAL, common, holds
+from samhw.lang.typed import REAL, common
 
 __all__ = ["WHOLE", "narrowest", "settle"]
 
@@ -44,7 +44,7 @@ Kind = ValueType | None
 
 def narrowest(least: float, greatest: float) -> Integer | None:
     """The narrowest type that has all integers of a range."""
-    for kind in (Integer(8), Integer(16), WHOLE):
+    for kind in (Integer(8), Integer(8, is_signed=False), Integer(16), WHOLE):
         if kind.least <= least and greatest <= kind.greatest:
             return kind
     return None

@@ -18,7 +18,7 @@ from samhw.graph.numerics import Integer
 from samhw.importers.core.draft import Build
 from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.host_array import HostArray
-from samhw.importers.core.scaled import I8, I16, I32, Scaled, as_constant, known, scaled
+from samhw.importers.core.scaled import I8, I16, I32, U8, Scaled, as_constant, known, scaled
 from samhw.importers.core.summed_products import summed
 from samhw.importers.core.tensors import Tensors
 from samhw.importers.core.value import Value
@@ -52,7 +52,7 @@ def most_of(build: Build, access: Access) -> int:
     if stored.most is not None:
         return stored.most
     assert isinstance(stored.kind, Integer)
-    return int(-stored.kind.least)
+    return int(max(-stored.kind.least, stored.kind.greatest))
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _factor(tensors: Tensors, row: str, value: Value) -> _Factor | None:
             return None
         whole = _in_bytes(tensors, value.expr)
         return None if whole is None else _Factor(row, value, Scaled(whole), numbers.astype(np.int64), None)
-    if build.stored[form.whole.tensor].kind not in (I8, I16):
+    if build.stored[form.whole.tensor].kind not in (I8, U8, I16):
         return None
     numbers = _along(build, value, form.whole)
     shift = None if form.shift is None else _along(build, value, form.shift)
@@ -318,7 +318,7 @@ class _Product:
             return I32
         sums = self.summed([np.abs(f.numbers) for f in picks if f.numbers is not None], self.known_rows)
         own = self.build.stored[data[0].form.whole.tensor].kind
-        return I8 if sums.max() <= 1 and own == I8 else I32
+        return next((kind for kind in (I8, U8) if kind == own and sums.max() <= 1), I32)
 
     def product(self, factors: Sequence[_Factor], kind: Integer) -> Value:
         """The sums of products of the integers as they are stored, as a tensor."""

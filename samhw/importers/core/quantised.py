@@ -18,7 +18,7 @@ from samhw.importers.core.draft import Build
 from samhw.importers.core.element_expressions import Operations
 from samhw.importers.core.host_array import HostArray
 from samhw.importers.core.integer_products import most_of
-from samhw.importers.core.scaled import I32, Scaled, Terms, as_constant, known, narrowest, terms_of
+from samhw.importers.core.scaled import I32, U8, Scaled, Terms, as_constant, known, narrowest, terms_of
 from samhw.importers.core.tensors import Tensors, tensors_in
 from samhw.importers.core.value import (
     NO_HINTS,
@@ -68,21 +68,19 @@ class Quantised:
         constant: bool,
     ) -> Value:
         """An input of integers, as `Build.input` makes one, in 8, 16 or 32 bits. Those without a sign are
-        stored less half their range, unless a constant fits the type with a sign."""
+        stored less half their range, unless a constant fits the type with a sign, or half are zeros."""
         ends = np.iinfo(example.values.dtype)
         least, greatest = int(ends.min), int(ends.max)
         if constant:
             held = example.values
             least, greatest = (int(held.min()), int(held.max())) if held.size else (0, 0)
         kind, moved = _stored(least, greatest)
-        if moved and example.coords is not None:
-            kind, moved = narrowest(least, greatest) or I32, 0
+        if moved and (example.coords is not None or hints.format is not None or _has_zeros(example.values)):
+            kind, moved = _kept(least, greatest)
 
         def as_stored(held: HostArray) -> HostArray:
             wide = held.values.astype(np.int64) - moved
-            return HostArray(
-                held.shape, wide if kind == I32 else wide.astype(f"i{kind.width // 8}"), held.coords
-            )
+            return HostArray(held.shape, wide if kind == I32 else wide.astype(_words(kind)), held.coords)
 
         def fetch_stored(arguments: Arguments) -> HostArray:
             return as_stored(fetch(arguments))
@@ -191,12 +189,14 @@ class Quantised:
             return None
         if stored.kind is not None or stored.hints.format is not None or stored.example is None:
             return None
-        fetch, width = stored.fetch, f"i{kind.width // 8}"
+        fetch = stored.fetch
         sizes = [build.axes.size([index]) for index in build.axes.resolved(stored.modes)]
+        if moved and _has_zeros(host(stored.example.to_dense())):
+            kind, moved = _kept(int(kind.least) + moved, int(kind.greatest) + moved)
 
         def integers(held: HostArray) -> HostArray:
             found = host(held.to_dense()).astype(np.int64) - moved
-            return HostArray.dense(found.astype(width)).reshaped(sizes)
+            return HostArray.dense(found.astype(_words(kind))).reshaped(sizes)
 
         key = ("quantised", stored.name, *sizes, numbers)
         made = build.input(
@@ -383,6 +383,22 @@ def _stored(least: int, greatest: int) -> tuple[Integer, int]:
             return narrow, least - int(narrow.least)
     # Beyond 32 bits the run says so.
     return kind or I32, 0
+
+
+def _kept(least: int, greatest: int) -> tuple[Integer, int]:
+    """The same where zeros are to stay zeros."""
+    kind = narrowest(least, greatest)
+    return (U8 if kind is not None and U8.least <= least and greatest <= U8.greatest else kind or I32), 0
+
+
+def _has_zeros(array: Array) -> bool:
+    """Whether at least half of it are zeros."""
+    return array.size > 1 and bool(2 * np.count_nonzero(array) <= array.size)
+
+
+def _words(kind: Integer) -> str:
+    """The words of a type, for NumPy."""
+    return f"{'i' if kind.is_signed else 'u'}{kind.width // 8}"
 
 
 def _clamps(expr: Expr) -> tuple[list[tuple[str, float]], Expr]:

@@ -23,6 +23,7 @@ __all__ = [
     "I8",
     "I16",
     "I32",
+    "U8",
     "Scaled",
     "Terms",
     "as_constant",
@@ -34,7 +35,7 @@ __all__ = [
     "terms_of",
 ]
 
-I8, I16, I32 = Integer(8), Integer(16), Integer(32)
+I8, U8, I16, I32 = Integer(8), Integer(8, is_signed=False), Integer(16), Integer(32)
 
 Array = npt.NDArray[Any]
 

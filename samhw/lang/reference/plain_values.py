@@ -54,6 +54,7 @@ NARROW: dict[str, Callable[[Array], Array]] = {
 
 _FLOATS: dict[str, Callable[[Array], Array]] = {
     **NARROW,
+    "f16": partial(_narrowed, mantissa=10, least=-14, greatest=65504.0, beyond=np.inf),
     "bf16": partial(_flushed, mantissa=7),
     "f32": partial(_flushed, mantissa=23),
 }
@@ -71,15 +72,15 @@ def _fixed(x: Array, *, width: int, fraction: int) -> Array:
     return np.clip(units, -end, end - 1) * 2.0**-fraction
 
 
-def _scaled(x: Array, multiplier: Array, shift: Array, *, width: int) -> Array:
+def _scaled(x: Array, multiplier: Array, shift: Array, *, width: int, is_signed: bool) -> Array:
     """x * multiplier / 2**shift to the nearest whole number of a type, ties to even."""
     x, m, s = (np.rint(part).astype(np.int64) for part in np.broadcast_arrays(x, multiplier, shift))
     product = x * m
     cut = product >> s
     twice_rest, unit = 2 * (product - (cut << s)), np.int64(1) << s
     up = (twice_rest > unit) | ((twice_rest == unit) & (cut & 1 == 1))
-    end = 1 << width - 1
-    found: Array = np.clip(cut + up, -end, end - 1)
+    end = 1 << width - is_signed
+    found: Array = np.clip(cut + up, -end * is_signed, end - 1)
     return found
 
 
@@ -91,7 +92,7 @@ class _Conversions(dict[str, Callable[..., Array]]):
         sizes = [int(size) for size in re.findall(r"\d+", kind)]
         made: Callable[..., Array]
         if function == "scale":
-            made = partial(_scaled, width=sizes[0])
+            made = partial(_scaled, width=sizes[0], is_signed=kind.startswith("i"))
         elif kind in _FLOATS:
             made = _FLOATS[kind]
         elif kind.startswith("fixed"):

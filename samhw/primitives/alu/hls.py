@@ -150,12 +150,19 @@ def _functions(uses: Sequence[tuple[Graph, Node]], functors: Set[_Functor]) -> d
         if isinstance(kind, Float) and op in kind.tabulated:
             looked_up.setdefault(kind, set()).add(op)
         elif op in FUNCTIONS:
-            formats.add(kind.format if isinstance(kind, Float) else F32)
+            formats.add(kind.format if isinstance(kind, Float) and op not in kind.by_f32 else F32)
     return {
         "names": names,
         "narrowings": [name for name in NARROWINGS if any(op.is_function(name) for op in functors)],
         "fixed": any(
             isinstance(graph.operand_type(n), Fixed) and _home(graph, n) == "functions" for graph, n in uses
+        ),
+        "halves": any(
+            isinstance(kind := graph.operand_type(n), Float)
+            and kind.by_f32
+            and not kind.tabulated
+            and _home(graph, n) == "functions"
+            for graph, n in uses
         ),
         "word_tables": [word_tables(kind, sorted(ops)) for kind, ops in sorted(looked_up.items(), key=str)],
         "tables": [format_tables(f, names) for f in sorted(formats, key=attrgetter("width"))],

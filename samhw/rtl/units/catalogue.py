@@ -20,6 +20,7 @@ from samhw.rtl.units.twos_complement import (
     Negate,
     Scale,
     TwosComplement,
+    negative,
 )
 from samhw.rtl.units.unit import Unit, delayed
 
@@ -87,7 +88,7 @@ def _negative(m: Module, value_type: Arithmetic, word: Value) -> Value:
     """The sign bit of a number; NaN is none."""
     if isinstance(value_type, Float):
         return word[-1] & ~unpack(m, value_type.format, word).nan
-    return word[-1]
+    return negative(value_type, word)
 
 
 def _passed(value_type: Arithmetic, word: Value) -> Value:

@@ -12,7 +12,7 @@ from samhw.rtl.units.float_parts import (
     shift_right_sticky,
     unpack,
 )
-from samhw.rtl.units.twos_complement import TwosComplement, fit
+from samhw.rtl.units.twos_complement import TwosComplement, fit, negative, number
 from samhw.rtl.units.unit import Unit, delayed
 
 __all__ = ["Widened", "convert_unit", "widen"]
@@ -42,18 +42,13 @@ def widen(m: Module, f: FloatFormat, g: FloatFormat, word: Value) -> Value:
     return choose(g, wide, sign=x.sign, zero=x.zero, infinite=x.infinite, nan=x.nan)
 
 
-def _has_all(f: FloatFormat, g: FloatFormat) -> bool:
-    """Whether a format `g` has all numbers of `f`."""
-    return f == g or (f.exponent_bits <= g.exponent_bits and f.mantissa <= g.mantissa and g.infinities)
-
-
 class FloatToFloat(Unit):
     """Exact to a type that has all numbers of the source, at once; else rounded."""
 
     def __init__(self, source: Float, target: Float):
         self.source = source
         self.target = target
-        self.is_exact = _has_all(source.format, target.format)
+        self.is_exact = target.format.has_all(source.format)
         super().__init__(source.width, "a", registers=0 if self.is_exact else 1, result_width=target.width)
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -90,11 +85,12 @@ class FixedToFloat(Unit):
         m = Module()
         f = self.target.format
         magnitude = Signal(max(self.width, f.mantissa + 2))
-        m.d.comb += magnitude.eq(Mux(self.a[-1], -self.a.as_signed(), self.a)[: self.width])
+        a, sign = number(self.source, self.a), negative(self.source, self.a)
+        m.d.comb += magnitude.eq(Mux(sign, -a, a)[: self.width])
         word = round_integer(
             m,
             f,
-            sign=delayed(m, self.a[-1]),
+            sign=delayed(m, sign),
             value=delayed(m, magnitude),
             exponent=Const(-self.source.fraction, signed(6)),
             cuts=(1, 1, 1),
@@ -156,7 +152,7 @@ class FixedToFixed(Unit):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         more = self.target.fraction - self.source.fraction
-        exact = self.a.as_signed().shift_left(max(more, 0))
+        exact = number(self.source, self.a).shift_left(max(more, 0))
         fit(m, self, self.target, exact, fraction=max(-more, 0))
         return m
 

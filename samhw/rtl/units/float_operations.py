@@ -26,6 +26,7 @@ _CUTS = {
     2: (1, 0, 1, 0, 1, 1, 1),
     3: (1, 0, 1, 0, 1, 1, 1),
     7: (1, 0, 1, 0, 1, 0, 1),
+    10: (1, 0, 1, 1, 1, 1, 1),
     23: (1, 1, 1, 1, 1, 0, 1),
 }
 """By mantissa, the registers after each stage: swap, alignment, sum, count of zeros, shift, decision which

@@ -1,4 +1,4 @@
-"""Integers and fixed point: two's complement, with an overflow error or with saturation."""
+"""Integers and fixed point, with an overflow error or with saturation."""
 
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value, signed, unsigned
 
@@ -18,6 +18,8 @@ __all__ = [
     "fit",
     "multiply",
     "multiply_registers",
+    "negative",
+    "number",
 ]
 
 # Pipelined products of integers that are wider than one multiplier of an FPGA.
@@ -67,6 +69,16 @@ def _split(value: Value) -> tuple[Value, Value]:
 TwosComplement = Integer | Fixed
 
 
+def number(value_type: TwosComplement, word: Value) -> Value:
+    """A word as a number, in units of the last place."""
+    return word.as_signed() if value_type.is_signed else word.as_unsigned()
+
+
+def negative(value_type: TwosComplement, word: Value) -> Value:
+    """Whether a word is below zero."""
+    return word[-1] if value_type.is_signed else Const(0, 1)
+
+
 def fit(
     m: Module,
     unit: Unit,
@@ -79,13 +91,13 @@ def fit(
     """Drives `result` and `overflow` of the unit: rounds to nearest, ties to even, and checks the range.
 
     Args:
-        exact: signed, of any width.
+        exact: of any width, signed or not.
         fraction: bits of `exact` that are to be rounded away.
         saturates: give the nearest number in range for one that is out of range, instead of an overflow; if
             not given, as the type does.
     """
     width = target.width
-    wide = Signal(signed(max(len(exact), width + fraction + 1)))
+    wide = Signal(signed(max(len(exact) + (not exact.shape().signed), width + fraction + 1)))
     m.d.comb += wide.eq(exact)
     kept, above = wide[fraction:], wide[fraction + width :]
     rounded = Signal(width)
@@ -96,9 +108,13 @@ def fit(
         m.d.comb += rounded.eq(kept)
     # Rounding only goes up: it may leave the range at the top, and enter it at the bottom.
     before, after = kept[width - 1], rounded[-1]
-    fits = (above.all() & (before | after)) | ~(above.any() | before | after)
+    if target.is_signed:
+        fits = (above.all() & (before | after)) | ~(above.any() | before | after)
+    else:
+        fits = Mux(before & ~after, above.all(), ~above.any())
     if target.saturates if saturates is None else saturates:
-        limit = Cat((~wide[-1]).replicate(width - 1), wide[-1])
+        below = wide[-1]
+        limit = Cat((~below).replicate(width - 1), below if target.is_signed else ~below)
         m.d.comb += unit.result.eq(Mux(fits, rounded, limit))
     else:
         m.d.comb += [unit.result.eq(rounded), unit.overflow.eq(~fits)]
@@ -118,14 +134,15 @@ class AddSubtract(Unit):
         to: TwosComplement | None = None,
         registers: int = 1,
     ):
+        self.value_type = value_type
         self.subtract = subtract
         self.to = to or value_type
         super().__init__(value_type.width, "a b", registers, result_width=self.to.width)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        a, b = self.a.as_signed(), self.b.as_signed()
-        exact = Signal(signed(self.width + 1))
+        a, b = (number(self.value_type, word) for word in (self.a, self.b))
+        exact = Signal(signed(self.width + 1 + (not self.value_type.is_signed)))
         m.d.comb += exact.eq(a - b if self.subtract else a + b)
         fit(m, self, self.to, delayed(m, exact, self.registers))
         return m
@@ -141,9 +158,9 @@ class Negate(Unit):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        a = self.a.as_signed()
+        a = number(self.value_type, self.a)
         exact = Signal(signed(self.width + 1))
-        m.d.comb += exact.eq(Mux(a[-1], -a, a) if self.absolute else -a)
+        m.d.comb += exact.eq(Mux(negative(self.value_type, self.a), -a, a) if self.absolute else -a)
         fit(m, self, self.value_type, delayed(m, exact))
         return m
 
@@ -159,7 +176,8 @@ class Multiply(Unit):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        exact = multiply(m, delayed(m, self.a.as_signed()), delayed(m, self.b.as_signed()))
+        a, b = (number(self.value_type, word) for word in (self.a, self.b))
+        exact = multiply(m, delayed(m, a), delayed(m, b))
         fit(m, self, self.to, exact, fraction=self.value_type.fraction)
         return m
 
@@ -168,12 +186,13 @@ class Maximum(Unit):
     """The greater of a and b, or the lesser, at once."""
 
     def __init__(self, value_type: TwosComplement, *, lesser: bool = False):
+        self.value_type = value_type
         self.lesser = lesser
         super().__init__(value_type.width, "a b", registers=0)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        less = self.a.as_signed() < self.b.as_signed()
+        less = number(self.value_type, self.a) < number(self.value_type, self.b)
         m.d.comb += self.result.eq(Mux(less ^ self.lesser, self.b, self.a))
         return m
 
@@ -188,7 +207,7 @@ class Compare(Unit):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        a, b = self.a.as_signed(), self.b.as_signed()
+        a, b = (number(self.value_type, word) for word in (self.a, self.b))
         holds = {"lt": a < b, "le": a <= b, "eq": a == b}[self.op]
         m.d.comb += self.result.eq(Mux(holds, Const(self.value_type.format.one, self.width), 0))
         return m

@@ -416,3 +416,37 @@ def test_simulator_rtl_and_hls_agree() -> None:
     wanted = (module.exact(x, (0, np.inf)) - zero).astype(np.float32) * np.float32(scale)
     for run in runs:
         np.testing.assert_array_equal(run.output.numpy(), wanted)
+
+
+class Masked(nn.Module):
+    """A constant without a sign, most of which are zeros, times data that are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        weights = [[0, 200, 0, 0], [0, 0, 255, 0], [3, 0, 0, 0]]
+        self.register_buffer("w", torch.tensor(weights, dtype=torch.uint8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = Q.dequantize_per_tensor(self.w, 0.5, 0, *UNSIGNED)
+        return steps(steps(x, 0.25, 0, *UNSIGNED) @ weight.T, 1.0, 0, *UNSIGNED)
+
+
+def test_zeros_of_integers_without_a_sign_stay_zeros() -> None:
+    x = torch.tensor([[0.0, 0.25, 0, 1], [0, 0, 0, 60]])
+    imported, found = outputs(Masked(), x, sparsify=0.5)
+    # 1 * 200 and 0 * 255 and 0 * 3, times 1/8: 25.
+    assert found.tolist() == [[25, 0, 0], [0, 0, 0]]
+    kinds = {name: str(decl.value) for name, decl in imported.program.tensors.items()}
+    assert kinds["x_q"] == kinds["w"] == "u8"
+    # Nothing is added for zero points.
+    assert len(imported.program.statements) == 3
+    design = samhw.torch.compile(Masked(), (x,), value="f32", sparsify=0.5, formats={"x_q": "csr"})
+    assert design.run().check().good
+    units = {
+        (node.params["op"], str(graph.operand_type(node)), str(graph.result_type(node)))
+        for region in design.compiled.regions
+        for graph in [region.graph]
+        for node in graph.nodes
+        if node.params.get("op") == "mul" and graph.result_type(node) == value_type("i32")
+    }
+    assert units == {("mul", "u8", "i32")}

@@ -18,7 +18,19 @@ pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
 NARROW = ["f8e4m3", "f8e5m2"]
 TYPES = [
-    *("i8", "bf16", "fixed<16,8>", "f32", "i16", "i32", "fixed<8,7>", "fixed<18,17>", "fixed<32,16>"),
+    *(
+        "i8",
+        "u8",
+        "bf16",
+        "f16",
+        "fixed<16,8>",
+        "f32",
+        "i16",
+        "i32",
+        "fixed<8,7>",
+        "fixed<18,17>",
+        "fixed<32,16>",
+    ),
     *NARROW,
 ]
 ARITHMETIC = ["add", "sub", "mul", "max", "min", "neg", "abs"]
@@ -28,8 +40,10 @@ REDUCTIONS = {"sum": "add", "max": "max", "min": "min"}
 WIDER = {
     "i8": ["i32"],
     "i16": ["i32"],
+    "u8": ["i32"],
     "bf16": ["f32"],
-    "f8e4m3": ["bf16", "f32"],
+    "f16": ["f32"],
+    "f8e4m3": ["bf16", "f16", "f32"],
     "f8e5m2": ["bf16", "f32"],
 }
 UNHURRIED = "mul_with_a_cycle_to_spare"
@@ -48,7 +62,7 @@ def cases(source: str) -> dict[str, tuple[Unit, Operation]]:
     crossing = [("convert", target) for target in TARGETS]
     crossing += [(op, wider) for wider in WIDER.get(source, ()) for op in ("add", "sub", "mul")]
     if source == "i32":
-        crossing += [("scale", target) for target in ("i8", "i16", "i32")]
+        crossing += [("scale", target) for target in ("i8", "u8", "i16", "i32")]
     for op, target in crossing:
         to = value_type(target)
         name = re.sub(r"\W", "_", f"{op}_to_{target}").strip("_")
@@ -60,9 +74,9 @@ NAMES = {source: list(cases(source)) for source in TYPES}
 
 
 PROGRAMS = [
-    ["i8", "i16", "i32"],
+    ["i8", "u8", "i16", "i32"],
     ["fixed<8,7>", "fixed<16,8>", "fixed<18,17>", "fixed<32,16>"],
-    ["bf16", "f32"],
+    ["bf16", "f16", "f32"],
     NARROW,
 ]
 """The types whose units are built together."""

@@ -35,6 +35,7 @@ FUNCTIONS = [
 ]
 PROGRAMS = {
     "bf16": {"bf16": ["div", *FUNCTIONS]},
+    "f16": {"f16": ["div", *FUNCTIONS]},
     "f32": {"f32": ["div", *FUNCTIONS]},
     "f8": {name: ["div", *FUNCTIONS] for name in ("f8e4m3", "f8e5m2")},
     "fixed": {
@@ -47,7 +48,7 @@ PROGRAMS = {
     },
 }
 """What is built together: types with their operations."""
-UNHURRIED = {name: ["div", "sqrt"] for name in ("f32", "bf16", "f8e4m3", "f8e5m2")}
+UNHURRIED = {name: ["div", "sqrt"] for name in ("f32", "bf16", "f16", "f8e4m3", "f8e5m2")}
 """Those with other pipelines if they have the time."""
 MUCH = 40
 """Cycles that are enough for all of them."""

@@ -66,7 +66,8 @@ def _float_chunks(kind: Float, rng: np.random.Generator) -> Iterator[tuple[Words
         return
     count = COUNT // 8
     # Mantissas with few ones: halves of the last place, in sums and in conversions.
-    for lowest, highest in ((f.bias - 33, f.bias + 33), (1, f.mantissa + 4), (1, 2 * f.bias)):
+    middle = max(f.bias - 33, 1), min(f.bias + 33, 2 * f.bias)
+    for lowest, highest in (middle, (1, f.mantissa + 4), (1, 2 * f.bias)):
         exponent = rng.integers(lowest, highest, count)
         partner = np.clip(exponent - rng.integers(-1, f.mantissa + 5, count), 0, 2 * f.bias)
         for mantissas in (_few_ones(kind, rng, (2, count)), rng.integers(0, f.hidden, (2, count))):

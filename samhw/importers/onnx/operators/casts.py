@@ -70,7 +70,6 @@ _EIGHT_BITS: dict[int, tuple[Maker, float]] = {
 }
 
 _UNNAMED: dict[int, float] = {
-    TensorProto.FLOAT16: math.inf,
     TensorProto.FLOAT8E4M3FNUZ: math.nan,
     TensorProto.FLOAT8E5M2FNUZ: math.nan,
     TensorProto.FLOAT4E2M1: 6.0,
@@ -118,8 +117,10 @@ def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True
         if importer.real is None or before in _HELD_BY_SHORT or isinstance(real.expr, Literal):
             return real
         if kind in _UNNAMED:
-            return rounded_to(importer, real, kind, saturate=saturate and kind != TensorProto.FLOAT16)
-        return importer.to(importer.real, importer.to(_BF16, real)) if kind == TensorProto.BFLOAT16 else real
+            return rounded_to(importer, real, kind, saturate=saturate)
+        if kind not in _SHORT:
+            return real
+        return importer.to(importer.real, importer.to(Float(_SHORT[kind]), real))
     if is_bool(kind):
         return importer.elementwise(lambda e: 1 - eq(e, 0), importer.value(x), condition=True)
     if not is_whole(kind):
@@ -131,7 +132,7 @@ def cast(importer: NodeImporter, x: Operand, kind: int, *, saturate: bool = True
     return importer.to(None, x) if is_bool(before) else importer.value(x)
 
 
-_BF16 = Float("bf16")
+_SHORT: dict[int, str] = {TensorProto.FLOAT16: "f16", TensorProto.BFLOAT16: "bf16"}
 
 _HELD_BY_SHORT = frozenset(
     (TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2)

@@ -17,6 +17,7 @@ __all__: list[str] = []
 
 
 _ROUNDED: Mapping[torch.dtype, Callable[[Expr], Expr]] = {
+    torch.float16: lambda e: to("f32", to("f16", e)),
     torch.bfloat16: lambda e: to("f32", to("bf16", e)),
     # PyTorch takes what is too large for it as its greatest number.
     torch.float8_e4m3fn: lambda e: f8e4m3(clamp(e, -448, 448)),

@@ -40,7 +40,7 @@ _UNARY: dict[str, Callable[..., Value]] = {
 }
 
 _F32 = Float("f32")
-"""What the functions of fixed point are computed in."""
+"""What the functions of fixed point and of f16 are computed in."""
 
 
 def _narrowing(op: str, value_type: Float) -> Unit:
@@ -76,9 +76,9 @@ def function_unit(op: str, value_type: ValueType, *, latency: int = 0) -> Unit |
         case Fixed() if op in NARROWINGS:
             to_f32, from_f32 = convert_unit(value_type, _F32), convert_unit(_F32, value_type)
             return Chain(to_f32, _narrowing(op, _F32), from_f32)
-        case Float() if op in _UNARY:
+        case Float() if op in _UNARY and op not in value_type.by_f32:
             return PipelinedUnit(_UNARY[op], value_type.format)
-        case Fixed() if op in _UNARY:
+        case Fixed() | Float() if op in _UNARY:
             function = PipelinedUnit(_UNARY[op], _F32.format)
             return Chain(convert_unit(value_type, _F32), function, convert_unit(_F32, value_type))
     return None

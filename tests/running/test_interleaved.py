@@ -156,7 +156,7 @@ def test_beside_a_memory() -> None:
     refused = samhw.compile(
         held.program, schedule=Schedule(lanes={"i": 8}, interleave=["X"], place={"X": "ddr"})
     )
-    with pytest.raises(InputError, match="X.vals cannot be interleaved: it lies off the chip"):
+    with pytest.raises(InputError, match=r"X\.vals cannot be interleaved: it lies off the chip"):
         refused.run(held.tensors, memory=memory)
 
 

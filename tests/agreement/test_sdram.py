@@ -18,6 +18,7 @@ from samhw.rtl.sdram.sdram import _HEAD, READ_LATENCY, _blocking
 from samhw.targets.backends import MODEL, RTL, run
 from samhw.targets.boards import SDRAM_MODEL
 from samhw.targets.running import driver
+from tests.agreement.test_off_chip import BESIDE
 
 pytest.importorskip("litedram")
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
@@ -39,6 +40,14 @@ CASES: dict[str, tuple[str, str, dict[str, Any], SdramMemory]] = {
     "gcn": ("gcn", "karate", {}, SdramMemory()),
     "gcn, unfused": ("gcn", "karate", {"fuse": "none"}, SdramMemory()),
     "sae": ("sae", "auto", {}, SdramMemory()),
+    "banks": (
+        *("spmm", "karate"),
+        *({"lanes": {"i": 4}, "interleave": ["X"], "place": {"A": "ddr", "T": "ddr"}}, SdramMemory()),
+    ),
+    "side by side": (
+        *(BESIDE, "random:size=8,density=0.3"),
+        *({"parallel": "all", "formats": {"A": "csr", "B": "csr"}}, SdramMemory()),
+    ),
 }
 FEW = ("spmm",)
 """Those that every round runs."""

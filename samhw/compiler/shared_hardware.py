@@ -85,7 +85,7 @@ def _named(regions: Sequence[CompiledRegion], names: Sequence[str]) -> tuple[int
     """The numbers of the regions that results name."""
     found = set()
     for name in names:
-        numbers = [number for number, region in enumerate(regions) if name in region.region.written]
+        numbers = [number for number, region in enumerate(regions) if region.computes(name)]
         if not numbers:
             raise InputError(f"'share_hardware' names '{name}', which no region computes; name its results.")
         found.update(numbers)

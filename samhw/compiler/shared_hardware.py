@@ -28,6 +28,8 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     bundles: Bundles = ()
     if compiled.schedule.parallel != ONE_BY_ONE:
         compiled, bundles = in_bundles(compiled)
+        # What regions side by side read lies in no banks.
+        compiled = replace(compiled, sequence=side_by_side(compiled.regions, (), bundles))
     compiled = interleaved(compiled)
     asked = compiled.schedule.share_hardware
     graphs = [region.graph for region in compiled.regions]

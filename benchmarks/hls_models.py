@@ -57,7 +57,7 @@ def run_model(compiled: Compiled, workload: Workload) -> Outcome:
     whole, arch = compiled.design, compiled.arch
     memories, extents = load_inputs(compiled.program, whole, workload.tensors)
     runs = list(simulated_regions(whole, arch, memories, extents))
-    cycles = total_cycles(whole, [run.result.cycles for run in runs])
+    cycles = total_cycles(run.result for run in runs)
     start = time.perf_counter()
     design = HlsDesign.build(whole, arch, Options(one_top=True))
     if cycles >= LONG:

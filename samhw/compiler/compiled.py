@@ -13,7 +13,17 @@ from samhw.compiler.scope import Lowerings
 from samhw.cost import BASE, AreaEstimate, DesignEstimate, Results, estimate_area, estimate_graph
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, OffChipLayout, OffChipMemory, Steps, TensorBinding, runs_of, sequence_of
+from samhw.graph import (
+    Arch,
+    Design,
+    MemoryRole,
+    OffChipLayout,
+    OffChipMemory,
+    Steps,
+    TensorBinding,
+    runs_of,
+    sequence_of,
+)
 from samhw.graph.numerics import ValueType
 from samhw.graph.sequence import total_of
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
@@ -76,6 +86,11 @@ class CompiledRegion(LoweredRegion):
     """Why a channel is deeper than full rate needs, by its name."""
     in_turns: Refusal | None = None
     """Why rows are dealt in turns here, where ranges of them were asked for."""
+
+    def computes(self, name: str) -> bool:
+        """Whether a result of that name is one of its own: of a scan, of all steps or of one."""
+        own = (tensor.name for tensor in self.graph.tensors if tensor.role is MemoryRole.OUTPUT)
+        return name in self.region.written or name in own
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from samhw.choices import interleave
 from samhw.choices.choice import AUTO
 from samhw.choices.on_chip import ALL, NONE, bytes_of
-from samhw.choices.parallel import NONE as ONE_BY_ONE
 from samhw.choices.place import CHIP, Location
 from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.compiler.graph_passes.depths import with_delays
@@ -129,11 +128,6 @@ def interleaved(compiled: Compiled) -> Compiled:
     asked = compiled.schedule.interleave
     if asked == interleave.NONE:
         return compiled
-    if compiled.schedule.parallel != ONE_BY_ONE:
-        raise InputError(
-            "'interleave' is for regions that run one after another, which then share the ports of banks; "
-            "leave out 'parallel' or 'interleave'."
-        )
     design = replace(compiled, fabrics=()).design
     names: Collection[str] = design.memory
     off = {} if compiled.off_chip is None else compiled.off_chip.arrays

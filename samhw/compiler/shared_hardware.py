@@ -28,6 +28,8 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     bundles: Bundles = ()
     if compiled.schedule.parallel != ONE_BY_ONE:
         compiled, bundles = in_bundles(compiled)
+        # What regions side by side read lies in no banks.
+        compiled = replace(compiled, sequence=side_by_side(compiled.regions, (), bundles))
     compiled = interleaved(compiled)
     asked = compiled.schedule.share_hardware
     graphs = [region.graph for region in compiled.regions]
@@ -85,7 +87,7 @@ def _named(regions: Sequence[CompiledRegion], names: Sequence[str]) -> tuple[int
     """The numbers of the regions that results name."""
     found = set()
     for name in names:
-        numbers = [number for number, region in enumerate(regions) if name in region.region.written]
+        numbers = [number for number, region in enumerate(regions) if region.computes(name)]
         if not numbers:
             raise InputError(f"'share_hardware' names '{name}', which no region computes; name its results.")
         found.update(numbers)

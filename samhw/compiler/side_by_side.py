@@ -1,26 +1,36 @@
 """Regions side by side (docs/compiler.md, "Fabrics"): which do, in which order, and on which fabrics.
 
 A *unit* is a region, or all regions that are repeated together. Those of a *bundle* need nothing of each
-other. Bundles run one after another, and the units of each side by side.
+other. Bundles run one after another, and the units of each side by side; and so do, in each step of a repeat,
+the regions of its unit, level by level.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from typing import NamedTuple
 
-from samhw.choices.parallel import ALL
 from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.errors import InputError
 from samhw.graph import MemoryRole, Parallel, Repeat, Run, Step, Steps
 from samhw.precedence import reached
 
-__all__ = ["Bundles", "apart", "in_bundles", "levels_of", "side_by_side"]
+__all__ = ["Bundles", "RegionUnit", "apart", "in_bundles", "levels_of", "side_by_side"]
 
-Unit = tuple[int, ...]
-"""The numbers of its regions."""
 
-Bundles = tuple[tuple[Unit, ...], ...]
+class RegionUnit(NamedTuple):
+    """The numbers of regions, level by level; those of a level run side by side."""
+
+    levels: tuple[tuple[int, ...], ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All of them."""
+        return tuple(number for level in self.levels for number in level)
+
+
+Bundles = tuple[tuple[RegionUnit, ...], ...]
 
 
 def in_bundles(compiled: Compiled) -> tuple[Compiled, Bundles]:
@@ -35,59 +45,114 @@ def in_bundles(compiled: Compiled) -> tuple[Compiled, Bundles]:
         )
     regions, asked = compiled.regions, compiled.schedule.parallel
     units = units_of(regions)
-    needs = _needs(regions, units)
-    if asked == ALL:
-        by_level: dict[int, list[Unit]] = defaultdict(list)
-        for unit, level in _levels(units, needs).items():
-            by_level[level].append(unit)
-        bundles = [by_level[level] for level in sorted(by_level)]
-    else:
-        bundles = _in_order([_named(regions, units, needs, names) for names in asked], units, needs)
-    order = [number for bundle in bundles for unit in bundle for number in unit]
+    lists = None if isinstance(asked, str) else list(map(tuple, asked))
+    inside = {unit: _inside(regions, unit, lists) for unit in units if len(unit.levels) > 1}
+    bundles = [
+        [inside.get(unit, unit) for unit in bundle]
+        for bundle in _bundled(regions, units, _needs(regions, units), lists)
+    ]
+    order = [number for bundle in bundles for unit in bundle for number in unit.numbers]
     new = {number: place for place, number in enumerate(order)}
     names = [region.graph.name for region in regions]
     moved = tuple(
         replace(regions[number], graph=replace(regions[number].graph, name=name))
         for number, name in zip(order, names, strict=True)
     )
-    renumbered = tuple(tuple(tuple(new[n] for n in unit) for unit in bundle) for bundle in bundles)
+    renumbered = tuple(
+        tuple(RegionUnit(tuple(tuple(new[n] for n in level) for level in unit.levels)) for unit in bundle)
+        for bundle in bundles
+    )
     return replace(compiled, regions=moved), renumbered
 
 
-def units_of(regions: Sequence[CompiledRegion]) -> list[Unit]:
+def _bundled(
+    regions: Sequence[CompiledRegion],
+    units: Sequence[RegionUnit],
+    needs: Mapping[RegionUnit, set[RegionUnit]],
+    lists: Sequence[Sequence[str]] | None,
+) -> list[list[RegionUnit]]:
+    """The bundles of units: those of the lists, or without lists as few as can be."""
+    if lists is not None:
+        return _in_order([_named(regions, units, needs, names) for names in lists], units, needs)
+    by_level: dict[int, list[RegionUnit]] = defaultdict(list)
+    for unit, level in _levels(units, needs).items():
+        by_level[level].append(unit)
+    return [by_level[level] for level in sorted(by_level)]
+
+
+def _inside(
+    regions: Sequence[CompiledRegion], unit: RegionUnit, lists: list[tuple[str, ...]] | None
+) -> RegionUnit:
+    """A repeated unit with levels of several regions. Of lists it takes those of its own regions away.
+
+    In each step a region waits for those before it that write what it reads, and for those that read what it
+    writes: they read earlier steps.
+    """
+    single = [RegionUnit(((number,),)) for number in unit.numbers]
+    reads = {n: {t.stored for t in regions[n].graph.tensors} for n in unit.numbers}
+    writes = {
+        n: {t.stored for t in regions[n].graph.tensors if t.role is MemoryRole.OUTPUT} for n in unit.numbers
+    }
+    needs = {
+        later: {
+            earlier
+            for earlier in single[:place]
+            if reads[earlier.numbers[0]] & writes[later.numbers[0]]
+            or writes[earlier.numbers[0]] & reads[later.numbers[0]]
+        }
+        for place, later in enumerate(single)
+    }
+    own = None
+    if lists is not None:
+        own = [
+            names
+            for names in lists
+            if len(names) > 1 and all(any(regions[n].computes(name) for n in unit.numbers) for name in names)
+        ]
+        for names in own:
+            lists.remove(names)
+    bundles = _bundled(regions, single, needs, own)
+    return RegionUnit(tuple(tuple(inner.numbers[0] for inner in bundle) for bundle in bundles))
+
+
+def units_of(regions: Sequence[CompiledRegion]) -> list[RegionUnit]:
     """The units of regions, by the first region of each."""
     found: dict[object, list[int]] = {}
     for number, region in enumerate(regions):
         found.setdefault(number if region.repeat is None else region.repeat, []).append(number)
-    return [tuple(numbers) for numbers in found.values()]
+    return [RegionUnit(tuple((number,) for number in numbers)) for numbers in found.values()]
 
 
 def levels_of(regions: Sequence[CompiledRegion]) -> list[int]:
     """For each region, for how many units, one after another, its own waits."""
     units = units_of(regions)
     levels = _levels(units, _needs(regions, units))
-    by_region = {number: level for unit, level in levels.items() for number in unit}
+    by_region = {number: level for unit, level in levels.items() for number in unit.numbers}
     return [by_region[number] for number in range(len(regions))]
 
 
-def _needs(regions: Sequence[CompiledRegion], units: Sequence[Unit]) -> dict[Unit, set[Unit]]:
+def _needs(
+    regions: Sequence[CompiledRegion], units: Sequence[RegionUnit]
+) -> dict[RegionUnit, set[RegionUnit]]:
     """For each unit the others that write what it reads."""
     writer = {
         tensor.stored: unit
         for unit in units
-        for number in unit
+        for number in unit.numbers
         for tensor in regions[number].graph.tensors
         if tensor.role is MemoryRole.OUTPUT
     }
     read = {
-        unit: {t.stored for number in unit for t in regions[number].graph.tensors} & writer.keys()
+        unit: {t.stored for number in unit.numbers for t in regions[number].graph.tensors} & writer.keys()
         for unit in units
     }
     return {unit: {writer[tensor] for tensor in read[unit]} - {unit} for unit in units}
 
 
-def _levels(units: Sequence[Unit], needs: Mapping[Unit, set[Unit]]) -> dict[Unit, int]:
-    level: dict[Unit, int] = {}
+def _levels(
+    units: Sequence[RegionUnit], needs: Mapping[RegionUnit, set[RegionUnit]]
+) -> dict[RegionUnit, int]:
+    level: dict[RegionUnit, int] = {}
     for (unit,) in _in_order([], units, needs):
         level[unit] = max((level[other] + 1 for other in needs[unit]), default=0)
     return level
@@ -95,14 +160,14 @@ def _levels(units: Sequence[Unit], needs: Mapping[Unit, set[Unit]]) -> dict[Unit
 
 def _named(
     regions: Sequence[CompiledRegion],
-    units: Sequence[Unit],
-    needs: Mapping[Unit, set[Unit]],
+    units: Sequence[RegionUnit],
+    needs: Mapping[RegionUnit, set[RegionUnit]],
     names: Sequence[str],
-) -> list[Unit]:
+) -> list[RegionUnit]:
     """The units of the regions that results name."""
-    found: dict[Unit, str] = {}
+    found: dict[RegionUnit, str] = {}
     for name in names:
-        own = [unit for unit in units if any(name in regions[number].region.written for number in unit)]
+        own = [unit for unit in units if any(regions[n].computes(name) for n in unit.numbers)]
         if not own:
             raise InputError(f"'parallel' names '{name}', which no region computes; name its results.")
         found.setdefault(own[0], name)
@@ -117,8 +182,10 @@ def _named(
 
 
 def _in_order(
-    together: Sequence[Sequence[Unit]], units: Sequence[Unit], needs: Mapping[Unit, set[Unit]]
-) -> list[list[Unit]]:
+    together: Sequence[Sequence[RegionUnit]],
+    units: Sequence[RegionUnit],
+    needs: Mapping[RegionUnit, set[RegionUnit]],
+) -> list[list[RegionUnit]]:
     """Units that are to be a bundle, and all others each by itself, so that each comes after what it needs:
     otherwise in the order of their first regions.
 
@@ -130,7 +197,7 @@ def _in_order(
         raise InputError("'parallel' has a region in two lists; give it to one of them.")
     left = [*map(list, together), *([unit] for unit in units if unit not in taken)]
     left.sort(key=min)
-    done: set[Unit] = set()
+    done: set[RegionUnit] = set()
     found = []
     while left:
         ready = next((b for b in left if all(needs[unit] <= done for unit in b)), None)
@@ -145,18 +212,24 @@ def _in_order(
 
 
 def apart(groups: Sequence[tuple[int, ...]], bundles: Bundles) -> tuple[tuple[int, ...], ...]:
-    """Groups of regions that may share a fabric, so that those of several units of a bundle are in
-    several."""
+    """Groups of regions that may share a fabric, so that those that run side by side are in several."""
     place = {
-        number: (bundle, unit) for bundle, units in enumerate(bundles) for unit in units for number in unit
+        number: (bundle, unit, level)
+        for bundle, units in enumerate(bundles)
+        for unit in units
+        for level, numbers in enumerate(unit.levels)
+        for number in numbers
     }
+
+    def meet(one: int, other: int) -> bool:
+        bundle, unit, level = place[one]
+        return place[other][0] == bundle and (place[other][1] != unit or place[other][2] == level)
+
     found = []
     for group in groups:
         slots: list[list[int]] = []
         for number in group:
-            bundle, unit = place[number]
-            free = (slot for slot in slots if all(place[n][1] == unit for n in slot if place[n][0] == bundle))
-            slot = next(free, None)
+            slot = next((slot for slot in slots if not any(meet(number, n) for n in slot)), None)
             if slot is None:
                 slots.append([number])
             else:
@@ -178,31 +251,32 @@ def side_by_side(
         as_bodies: these follow each other in a body; else in several steps, whose bodies have one each.
     """
     fabric = {number: group[0] for group in groups for number in group}
-    steps: list[Step] = []
-    for units in bundles:
-        bodies: list[tuple[set[int], list[Unit]]] = []
+
+    def together(units: Iterable[RegionUnit], of: Callable[[RegionUnit], Iterable[Step]]) -> Iterator[Step]:
+        bodies: list[tuple[set[int], list[RegionUnit]]] = []
         for unit in units:
-            used = {fabric.get(number, number) for number in unit}
+            used = {fabric.get(number, number) for number in unit.numbers}
             met = [body for body in bodies if not used.isdisjoint(body[0])]
             bodies = [body for body in bodies if body not in met]
             joined = sorted([unit, *(other for _, others in met for other in others)])
             bodies.append((used.union(*(body for body, _ in met)), joined))
         bundle = sorted(body for _, body in bodies)
-        if as_bodies:
-            steps += _beside(regions, bundle)
-        else:
-            for turn in zip_longest(*bundle):
-                steps += _beside(regions, [[unit] for unit in turn if unit is not None])
-    return tuple(steps)
+        turns = [bundle]
+        if not as_bodies:
+            turns = [[[unit] for unit in turn if unit is not None] for turn in zip_longest(*bundle)]
+        for turn in turns:
+            made = tuple(tuple(step for unit in body for step in of(unit)) for body in turn)
+            yield from (Parallel(made),) if len(made) > 1 else made[0]
 
+    def runs(unit: RegionUnit) -> Steps:
+        return tuple(map(Run, unit.numbers))
 
-def _beside(regions: Sequence[CompiledRegion], bodies: Sequence[Sequence[Unit]]) -> Steps:
-    """A step of these bodies; or its own, if there is but one."""
-    steps = tuple(tuple(step for unit in body for step in _steps(regions, unit)) for body in bodies)
-    return (Parallel(steps),) if len(steps) > 1 else steps[0]
+    def whole(unit: RegionUnit) -> Steps:
+        repeat = regions[unit.numbers[0]].repeat
+        if repeat is None:
+            return runs(unit)
+        levels = ([RegionUnit(((number,),)) for number in level] for level in unit.levels)
+        body = tuple(step for level in levels for step in together(level, runs))
+        return (Repeat(repeat.index, repeat.extent, body),)
 
-
-def _steps(regions: Sequence[CompiledRegion], unit: Unit) -> Iterator[Step]:
-    runs = tuple(map(Run, unit))
-    repeat = regions[unit[0]].repeat
-    return iter(runs if repeat is None else (Repeat(repeat.index, repeat.extent, runs),))
+    return tuple(step for units in bundles for step in together(units, whole))

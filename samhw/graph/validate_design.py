@@ -73,11 +73,6 @@ def _check_sequence(design: Design) -> None:
             case Repeat(_, extent, body):
                 if not body:
                     raise InputError(f"The sequence of {design.name} repeats nothing; give '{step}' a body.")
-                if any(isinstance(inner, Parallel) for inner in walk(body)):
-                    raise InputError(
-                        f"The sequence of {design.name} has regions side by side in '{step}'; repeat regions "
-                        "that run one after another."
-                    )
                 if extent not in design.extents:
                     raise InputError(
                         f"The sequence of {design.name} repeats a body {extent!r} times, an extent that it "
@@ -159,17 +154,21 @@ def _check_flow(
                 ready |= {memory.name for memory in graph.memories if memory.role is MemoryRole.OUTPUT}
             case Repeat(_, _, body):
                 # What the body writes, its regions may read at later steps.
-                again = repeated | {
-                    memory.name
-                    for step in walk(body)
-                    if isinstance(step, Run)
-                    for memory in design.regions[step.region].memories
-                    if memory.role is MemoryRole.OUTPUT
-                }
-                ready = _check_flow(design, body, written, ready, again)
+                ready = _check_flow(design, body, written, ready, repeated | _written(design, body))
             case Parallel(bodies):
-                ready = ready.union(*(_check_flow(design, body, written, ready, repeated) for body in bodies))
+                own = [_written(design, body) for body in bodies]
+                after = ready
+                for place, body in enumerate(bodies):
+                    others = frozenset[str]().union(*own[:place], *own[place + 1 :])
+                    after |= _check_flow(design, body, written, ready, repeated - others)
+                ready = after
     return ready
+
+
+def _written(design: Design, steps: Steps) -> frozenset[str]:
+    """The memories that the regions of some steps write."""
+    regions = [design.regions[step.region] for step in walk(steps) if isinstance(step, Run)]
+    return frozenset(m.name for graph in regions for m in graph.memories if m.role is MemoryRole.OUTPUT)
 
 
 def _check_repeats(design: Design) -> None:

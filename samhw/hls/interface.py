@@ -57,6 +57,11 @@ class Sequencer:
     steps: tuple[ParallelStep, ...]
     uses: Mapping[str, frozenset[tuple[Moment, str]]]
 
+    def pieces_of(self, lines: Sequence[SequenceLine]) -> tuple[tuple[str, str], ...]:
+        """Those of what the calls in some lines write."""
+        given = {name for line in lines if line.call is not None for name in self.calls[line.call].arguments}
+        return tuple(own for own in self.pieces.values() if own[0] in given)
+
     def shared(self, lines: Sequence[SequenceLine]) -> tuple[str, ...]:
         """The functions that several of some lines call, each of which is made once for them."""
         called = [self.calls[line.call].function.name for line in lines if line.call is not None]
@@ -221,20 +226,24 @@ class _Lines:
         known = {*loops, *(name for call in calls for name in call.arguments)}
         known |= {name for call in calls for copy in call.copies for name in (copy.source, copy.target)}
         written = {name for call in calls for name in call.writes}
-        counts = tuple(dict.fromkeys(count for call in calls for count in call.leaves))
+        carried = {count for call in calls for count in call.reached}
+        left = dict.fromkeys(count for call in calls for count in call.leaves)
+        counts = tuple(Handed(count, None, True, count in carried) for count in left)
+        own = {line.counter for line in lines}
+        scalars = (*self._extents.values(), *(name for name in self._counters.values() if name not in own))
         is_call = len(lines) == 1 and lines[0].call is not None and calls[0].is_alone
         return ParallelBody(
             "" if is_call else name,
             lines,
             tuple(numbers),
             (
-                *(Handed(name) for name in self._extents.values() if name in known),
+                *(Handed(name) for name in scalars if name in known),
                 *(
                     Handed(name, port, name in written)
                     for name, port in self._places.items()
                     if name in known
                 ),
-                *(Handed(count, is_written=True) for count in counts),
+                *counts,
             ),
             counts,
             tuple(own for own in self._pieces if own[0] in known),

@@ -275,12 +275,13 @@ class SequenceLine:
 
 @dataclass(frozen=True)
 class Handed:
-    """What a function of a parallel step gets: an array or a port; else an extent, or the scalar in which it
-    leaves how many words a memory has."""
+    """What a function of a parallel step gets: an array or a port; else an extent or a step, or the scalar in
+    which it leaves how many words a memory has. One that is carried it also gets as it was before."""
 
     name: str
     place: PointerArgument | None = None
     is_written: bool = False
+    is_carried: bool = False
 
 
 @dataclass(frozen=True)
@@ -297,7 +298,7 @@ class ParallelBody:
     lines: tuple[SequenceLine, ...]
     calls: tuple[int, ...]
     handed: tuple[Handed, ...]
-    counts: tuple[str, ...]
+    counts: tuple[Handed, ...]
     pieces: tuple[tuple[str, str], ...]
 
 
@@ -311,4 +312,4 @@ class ParallelStep:
     @property
     def handed(self) -> tuple[Handed, ...]:
         """What all of them get, once."""
-        return tuple(dict.fromkeys(own for body in self.bodies for own in body.handed))
+        return tuple({own.name: own for body in self.bodies for own in body.handed}.values())

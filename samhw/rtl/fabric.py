@@ -372,12 +372,22 @@ class Fabric(wiring.Component):
         ]
 
     def _connect_banks(self, m: Module) -> None:
-        """Counts the cycles of regions for memories in banks."""
-        members = memory_members(self.ports)
-        cycle = self.banked.connect(m, self._control.start.any(), self._port_of, self.submodules)
-        for name, signature in self.ports.items():
-            if signature.banks:
+        """Counts the cycles of regions for memories in banks: of one region for all, or, where several may be
+        under way, for each memory those of the one that reads it."""
+        members, start = memory_members(self.ports), self._control.start
+        banked = [name for name, signature in self.ports.items() if signature.banks]
+        groups: list[tuple[Value, list[str]]] = [(start.any(), banked)]
+        if self.design.is_parallel:
+            groups = [(any_of(start[turn] for turn in self._readers_of(name)), [name]) for name in banked]
+        for starts, names in groups:
+            cycle = self.banked.connect(m, starts, names, self._port_of, self.submodules)
+            for name in names:
                 m.d.comb += getattr(self.memories, members[name]).cycle.eq(cycle)
+
+    def _readers_of(self, memory: str) -> list[int]:
+        """The turns of the regions with ports to a memory in banks."""
+        found = (self._turns[fabric] for fabric, port in self.banked.uses if port.memory == memory)
+        return sorted(frozenset[int]().union(*found))
 
     def _connect_bound(self, bindings: Bindings) -> None:
         """What each node has by the binding of its region."""

@@ -126,21 +126,24 @@ class BankPorts:
         self,
         m: Module,
         start: Value,
+        memories: Collection[str],
         port_of: Callable[[int, BankPort], wiring.PureInterface],
         names: Mapping[tuple[int, str], str],
     ) -> Value:
-        """Joins them to their nodes; gives the cycle of the region, modulo the most banks.
+        """Joins those of some memories to their nodes; gives the cycle of the region, modulo the most banks.
 
         Args:
-            start: of some region: its cycle 0.
+            start: of some region that reads the memories: its cycle 0.
             names: of the submodules of nodes.
         """
-        most = max(self._banks.values())
+        most = max(self._banks[name] for name in memories)
         cycle = Signal((most - 1).bit_length())
         m.d.sync += cycle.eq(Mux(start, 1, cycle + 1))
         due = [Signal(len(cycle), name=f"due{phase}") for phase in range(most)]
         m.d.comb += [signal.eq(cycle + phase) for phase, signal in enumerate(due)]
         for fabric, port in self.uses:
+            if port.memory not in memories:
+                continue
             part = self.parts[fabric, port.node, port.param, port.word]
             suffix = "_next" if port.word else ""
             m.submodules[f"bank_{names[fabric, port.node]}_{port.param}{suffix}"] = part

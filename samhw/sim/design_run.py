@@ -20,7 +20,7 @@ from samhw.graph import (
     memory_name,
     validate_design,
 )
-from samhw.graph.sequence import check_steps, in_turn, total_of
+from samhw.graph.sequence import check_steps, in_turn
 from samhw.graph.spec import StoredArray
 from samhw.sim.engine import UNLIMITED
 from samhw.sim.off_chip import MemorySystem
@@ -233,6 +233,6 @@ def joined(runs: Iterable[SimulatedRegion]) -> list[SimulatedRegion]:
     return [replace(own[0], result=joined_results([run.result for run in own])) for own in found.values()]
 
 
-def total_cycles(design: Design, cycles: Sequence[int]) -> int:
-    """The cycles of a run from those of its regions, in the order of turns (docs/timing.md, "Regions")."""
-    return total_of(design.sequence, dict(zip(design.turns, cycles, strict=True)))
+def total_cycles(results: Iterable[Result]) -> int:
+    """The cycles of a run from the results of its regions: of the last cycle that one of them takes."""
+    return max(run.start + run.cycles for result in results for run in result.parts or (result,))

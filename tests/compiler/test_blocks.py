@@ -460,7 +460,7 @@ def agree(compiled: Compiled, tensors: dict[str, Tensor]) -> None:
     memories, extents = inputs_of(compiled, tensors)
     models = simulate_regions(compiled.design, compiled.arch, memories, extents, trace=True)
     rtl = VerilatedDesign.build(compiled.design, compiled.arch).run(memories, extents)
-    assert rtl.cycles == total_cycles(compiled.design, [model.cycles for model in models])
+    assert rtl.cycles == total_cycles(models)
     expected = {name: words for model in models for name, words in model.memories.items()}
     for name, words in rtl.memories.items():
         assert np.array_equal(words[: len(expected[name])], expected[name])

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+import samhw
 from samhw.errors import InputError
 from samhw.graph import (
     Arch,
@@ -82,10 +84,27 @@ def test_the_turns_of_runs() -> None:
     assert [graph.name for graph in design.runs] == ["whole_0", "whole_1"]
 
 
-def test_a_repeat_of_regions_side_by_side_is_refused() -> None:
-    design = of(Repeat("t", "i", (Parallel(((Run(0),), (Run(1),))),)))
-    with pytest.raises(InputError, match="has regions side by side in 'repeat t < i"):
-        validate_design(design)
+def test_a_body_beside_another_finds_nothing_of_it_in_a_repeat_either() -> None:
+    """Earlier steps of what is written step by step neither: it lies in a memory that changes meanwhile."""
+    made = samhw.compile(SCAN, schedule={"fuse": "none"}).run(X=np.ones((3, 2)))
+    design = made.compiled.design
+    assert text_of(design.sequence) == "repeat t < t { run 0; run 1; run 2 }"
+    apart = Repeat("t", "t", (Parallel(((Run(0),), (Run(2),))), Run(1)))
+    validate_design(replace(design, sequence=(apart,)))
+    together = Repeat("t", "t", (Parallel(((Run(0),), (Run(1),))), Run(2)))
+    with pytest.raises(InputError, match=r"reads memory 'F.vals'"):
+        validate_design(replace(design, sequence=(together,)))
+
+
+SCAN = """
+value i32
+tensor X[t, h]
+scan t {
+  G[t, h] = relu(F[t-1, h])
+  F[t, h] = 2 * X[t, h]
+  O[t, h] = relu(X[t, h])
+}
+"""
 
 
 def test_a_repeat_that_makes_no_step_is_refused() -> None:

@@ -15,12 +15,22 @@ from samhw.compiler.pipeline import compile_job
 from samhw.compiler.placement import interleaved_lines
 from samhw.compiler.search import Job
 from samhw.errors import InputError
-from samhw.graph import Graph, block_rams, dumps, loads, unproved_circles, validate_design
+from samhw.graph import (
+    Graph,
+    Parallel,
+    Run,
+    block_rams,
+    dumps,
+    loads,
+    unproved_circles,
+    validate_design,
+)
 from samhw.graph.banks import bank_ports
 from samhw.graph.off_chip_memory import load_memory
 from samhw.lang import Capacity, parse
-from samhw.sim import Result, simulate
+from samhw.sim import Result, simulate, simulate_regions, total_cycles
 from samhw.targets.backends import run as simulated
+from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor
 from tests.sim.small_phases import small_phases
@@ -138,6 +148,51 @@ def test_waits_are_expected(interleave: str, slower: tuple[float, float]) -> Non
     assert simulated(ways[1], held.tensors).cycles == pytest.approx(banks, rel=0.1)
 
 
+def beside() -> Compiled:
+    return compiled(TWO, parallel="all", fuse="none", interleave="all")
+
+
+def test_regions_side_by_side_have_banks_of_their_own() -> None:
+    """The phase is that of the region that reads: the results, and the cycles of each, are those in turn."""
+    together, in_turn = beside(), compiled(TWO, fuse="none", interleave="all")
+    banked = {m.name: m.banks for m in together.design.memories if m.banks}
+    assert banked == {"X.vals": 2, "Y.vals": 2}
+    assert together.design.is_parallel
+    given = {name: Tensor.from_dense(array, kind) for name, array, kind in GIVEN_TWO}
+    runs = [simulate_regions(c.design, c.arch, *load(c.design, given)) for c in (together, in_turn)]
+    assert [result.cycles for result in runs[0]] == [result.cycles for result in runs[1]]
+    assert total_cycles(runs[0]) == max(result.cycles for result in runs[0])
+
+
+GIVEN_TWO = [("A", MATRIX, "csr"), ("X", DENSE, "dense"), ("Y", DENSE + 1, "dense")]
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("chain", [True, False])
+def test_banks_side_by_side_as_rtl(chain: bool) -> None:
+    """A body may start a region, which counts from 0, while another body reads."""
+    text = SPMM
+    for result, factor, j in ("UYp", "VZq"):
+        text += f"tensor {factor}[k, {j}=4] : dense\ntensor {result}[i, {j}] : dense\n"
+        text += f"{result}[i, {j}] = A[i, k] * {factor}[k, {j}]    order i, k, {j}\n"
+    made = compiled(text, parallel="all", fuse="none", interleave="all", deal={})
+    design = made.design
+    assert sum(m.banks > 0 for m in design.memories) == 3
+    if chain:
+        design = replace(design, sequence=(Parallel(((Run(0),), (Run(1), Run(2)))),))
+    given = {"A": Tensor.from_dense(MATRIX, "csr")}
+    given |= {name: Tensor.from_dense(array, "dense") for name, array in (("X", DENSE), ("Y", DENSE[:, :4]))}
+    given["Z"] = Tensor.from_dense(DENSE[:, 3:], "dense")
+    words, extents = load(design, given)
+    model = simulate_regions(design, made.arch, words, extents)
+    assert not chain or model[2].start < model[0].cycles
+    rtl = VerilatedDesign.build(design, made.arch).run(words, extents)
+    assert list(rtl.region_cycles) == [result.cycles for result in model]
+    assert rtl.cycles == total_cycles(model)
+
+
 def test_beside_a_memory() -> None:
     """What lies off the chip has no banks, whether the memory comes before or after; the others have theirs,
     and waits for both are expected."""
@@ -171,7 +226,11 @@ TWO = (
         ({"interleave": ["X.pos1"]}, SPMM, "There is no 'X.pos1' to interleave; "),
         ({"interleave": "some"}, SPMM, "There is no interleave 'some'; the choices are all, none."),
         ({"interleave": 3}, SPMM, "'interleave' is 3; give a list of names."),
-        ({"parallel": "all"}, TWO, "'interleave' is for regions that run one after another"),
+        (
+            {"parallel": "all", "fuse": "none", "interleave": ["X"]},
+            SPMM + "tensor U[i, j]\nU[i, j] = 2 * A[i, k] * X[k, j]    order i, k, j\n",
+            "X.vals cannot be interleaved: regions that run side by side read it",
+        ),
         (
             {"share_hardware": [["T", "U"]], "fuse": "none"},
             TWO,

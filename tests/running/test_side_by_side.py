@@ -135,6 +135,8 @@ def test_lists_that_wait_for_each_other() -> None:
         compile_job(Job(parse(CROSSED), schedule, capacity=Capacity({"i": 4}, {})))
 
 
+X, W, V = np.arange(12).reshape(4, 3), np.array([1, 5, 2]), np.array([0, 2, 4])
+
 BOTH_WAYS = """
 value i32
 tensor X[t, h]
@@ -156,12 +158,58 @@ scan t down { B[t, h] = B[t+1, h] + X[t, h] }
 
 
 def test_scans_run_side_by_side() -> None:
-    x = np.arange(12).reshape(4, 3)
-    apart = samhw.compile(BOTH_WAYS, schedule={"fuse": "none"}).run(X=x)
-    beside = samhw.compile(BOTH_WAYS, schedule={"fuse": "none", "parallel": "all"}).run(X=x)
+    apart = samhw.compile(BOTH_WAYS, schedule={"fuse": "none"}).run(X=X)
+    beside = samhw.compile(BOTH_WAYS, schedule={"fuse": "none", "parallel": "all"}).run(X=X)
     assert beside.compiled.design.is_parallel
-    np.testing.assert_array_equal(beside["Y"], x.cumsum(0) * x[::-1].cumsum(0)[::-1])
+    np.testing.assert_array_equal(beside["Y"], X.cumsum(0) * X[::-1].cumsum(0)[::-1])
     assert beside.cycles < apart.cycles
+
+
+GATES = """
+value i32
+tensor X[t, h]
+tensor W[h]
+tensor V[h]
+scan t {
+  F[t, h] = relu(C[t-1, h] - W[h])
+  G[t, h] = C[t-1, h] + X[t, h]
+  O[t, h] = relu(C[t-1, h] - V[h])
+  C[t, h] = F[t, h] + G[t, h]
+  H[t, h] = C[t, h] * O[t, h]
+}
+"""
+"""Of one form are F and O."""
+
+
+@pytest.mark.parametrize(
+    ("schedule", "steps"),
+    [
+        ({"parallel": "all"}, "parallel { run 0 | run 1 | run 2 }; run 3; run 4"),
+        ({"parallel": [["F", "G"]]}, "parallel { run 0 | run 1 }; run 2; run 3; run 4"),
+        ({"parallel": [["G", "O"]]}, "run 0; parallel { run 1 | run 2 }; run 3; run 4"),
+        (
+            {"parallel": "all", "share_hardware": [["F", "O"]]},
+            "parallel { run 0; run 2 | run 1 }; run 3; run 4",
+        ),
+    ],
+)
+def test_regions_of_a_scan_run_side_by_side_in_each_step(schedule: dict[str, Any], steps: str) -> None:
+    result = samhw.compile(GATES, schedule={"fuse": "none", **schedule}).run(X=X, W=W, V=V)
+    assert text_of(result.compiled.design.sequence) == f"repeat t < t {{ {steps} }}"
+    c = np.zeros(3, int)
+    for t, x in enumerate(X):
+        o, c = np.maximum(c - V, 0), np.maximum(c - W, 0) + c + x
+        np.testing.assert_array_equal(result["H"][t], c * o)
+    apart = samhw.compile(GATES, schedule={"fuse": "none"}).run(X=X, W=W, V=V)
+    assert result.cycles < apart.cycles
+
+
+@pytest.mark.parametrize(
+    ("lists", "why"), [([["F", "C"]], "beside 'F', for which it waits"), ([["F", "H"]], "for which it waits")]
+)
+def test_lists_that_cannot_be_in_a_scan(lists: list[list[str]], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        samhw.compile(GATES, schedule={"fuse": "none", "parallel": lists}).run(X=X, W=W, V=V)
 
 
 def test_a_run_takes_the_longest_of_its_bodies() -> None:
@@ -175,7 +223,7 @@ def test_a_run_takes_the_longest_of_its_bodies() -> None:
     }
     y, z, u, v, m, w = (result.cycles for result in results)
     assert [r.cycles for r in results] == [alone[g.tensors[-1].name].cycles for g in design.runs]
-    assert total_cycles(design, (y, z, u, v, m, w)) == max(y, z) + 1 + max(u, v, m) + 1 + w
+    assert total_cycles(results) == max(y, z) + 1 + max(u, v, m) + 1 + w
 
 
 def test_where_regions_meet_at_a_memory_each_has_its_own_result() -> None:
@@ -283,11 +331,13 @@ def test_random_programs_as_hls(number: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.nightly(but=1)
-@pytest.mark.parametrize("text", [IN_TURNS, BOTH_WAYS])
+@pytest.mark.parametrize(
+    "text", [GATES.replace("scan t", "scan t down").replace("t-1", "t+1"), IN_TURNS, BOTH_WAYS]
+)
 def test_scans_as_hls(text: str) -> None:
     design = samhw.compile(text, schedule={"fuse": "none", "parallel": "all"})
-    x = np.arange(12).reshape(4, 3)
-    model, hls = design.run(X=x), design.run(X=x, backend="hls")
+    data = {"X": X, "W": W, "V": V} if "W[" in text else {"X": X}
+    model, hls = design.run(data), design.run(data, backend="hls")
     for name in model:
         np.testing.assert_array_equal(hls[name], model[name])
 
@@ -307,7 +357,7 @@ def test_cycles_and_words_are_those_of_the_simulator(design: VerilatedDesign) ->
             rtl = session.run(memories, extents, buffers=True)
             model = simulate_regions(design.design, design.arch, memories, extents)
             cycles = tuple(result.cycles for result in model)
-            assert (rtl.region_cycles, rtl.cycles) == (cycles, total_cycles(design.design, cycles))
+            assert (rtl.region_cycles, rtl.cycles) == (cycles, total_cycles(model))
             for result in model:
                 for name, words in result.memories.items():
                     np.testing.assert_array_equal(rtl.memories[name][: len(words)], words)
@@ -336,15 +386,39 @@ def test_a_trace_has_the_cycles_of_the_rtl(design: VerilatedDesign) -> None:
 @pytest.mark.verilator
 def test_a_trace_of_scans_has_the_cycles_of_the_rtl() -> None:
     """Two regions that take turns in a scan, beside another scan."""
-    made = samhw.compile(IN_TURNS, schedule={"fuse": "none", "parallel": "all"}).run(
-        X=np.arange(12).reshape(4, 3)
-    )
+    made = samhw.compile(IN_TURNS, schedule={"fuse": "none", "parallel": "all"}).run(X=X)
     whole = made.compiled.design
     assert text_of(whole.sequence) == (
         "parallel { repeat t < t { run 0; run 1 } | repeat t_2 < t { run 2 } }"
     )
     build = VerilatedDesign.build(whole, made.compiled.arch, probes=True)
-    assert_traces_agree(build, *load(whole, {"X": Tensor.from_dense(np.arange(12).reshape(4, 3), "dense")}))
+    assert_traces_agree(build, *load(whole, {"X": Tensor.from_dense(X, "dense")}))
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        {"parallel": "all", "share_hardware": [["F", "O"]]},
+        {"parallel": "all"},
+        {"parallel": [["G", "O"]]},
+    ],
+)
+def test_steps_of_a_scan_take_the_cycles_of_the_rtl(schedule: dict[str, Any]) -> None:
+    made = samhw.compile(GATES, schedule={"fuse": "none", **schedule}).run(X=X, W=W, V=V).compiled
+    build = VerilatedDesign.build(made.design, made.arch, probes=True)
+    tensors = {name: Tensor.from_dense(array, "dense") for name, array in (("X", X), ("W", W), ("V", V))}
+    memories, extents = load(made.design, tensors)
+    model = simulate_regions(made.design, made.arch, memories, extents)
+    rtl = build.run(memories, extents, buffers=True)
+    cycles = tuple(result.cycles for result in model)
+    assert (rtl.region_cycles, rtl.cycles) == (cycles, total_cycles(model))
+    for result in model:
+        for name, words in result.memories.items():
+            np.testing.assert_array_equal(rtl.memories[name][: len(words)], words)
+    assert_traces_agree(build, memories, extents)
 
 
 @pytest.mark.slow

@@ -205,9 +205,23 @@ def share_hardware(draft: Draft) -> None:
 
 
 def parallel(draft: Draft) -> None:
-    """Of equal regions, too."""
+    """Of equal regions, too, and of those in the steps of a scan."""
     share_hardware(draft)
+    _twin_in_scan(draft)
     draft.schedule["parallel"] = "all"
+
+
+def _twin_in_scan(draft: Draft) -> None:
+    """Another one of a state that is a function of what its step has computed, so that neither waits."""
+    for n, block in enumerate(draft.lines):
+        state = re.search(r"^ +(H\d+)\[.* = (min|tanh)\(.*$", block, re.MULTILINE)
+        if block.startswith("scan") and state:
+            original = draft.tensors[state[1]]
+            twin = Tensor(draft.fresh("H"), original.modes, "dense")
+            draft.tensors[twin.name] = twin
+            line = state[0].replace(state[1], twin.name, 1)
+            draft.lines[n] = block.replace(state[0], f"{state[0]}\n{line}")
+            return
 
 
 FIELDS: dict[str, Callable[[Draft], None]] = {

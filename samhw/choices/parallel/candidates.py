@@ -19,10 +19,14 @@ MOST = 4
 
 def _more(schedule: Schedule, compiled: Compiled) -> Iterator[Schedule]:
     """The schedule with all side by side that can be; and with one more region side by side in each of the
-    levels that are alike, such as those of the layers of a network: the longest that still waits there."""
-    if schedule.parallel == ALL or any(region.repeat for region in compiled.regions):
+    levels that are alike, such as those of the layers of a network: the longest that still waits there. With
+    scans all or none."""
+    repeats = any(region.repeat for region in compiled.regions)
+    if schedule.parallel == ALL or (repeats and compiled.memory is not None):
         return
     yield replace(schedule, parallel=ALL)
+    if repeats:
+        return
     lists = () if isinstance(schedule.parallel, str) else tuple(map(tuple, schedule.parallel))
     together = {name: names for names in lists for name in names}
     alike: dict[object, list[tuple[float, tuple[str, ...], tuple[str, ...]]]] = defaultdict(list)

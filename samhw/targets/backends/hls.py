@@ -69,9 +69,7 @@ class HlsBackend(Backend):
             words |= result.memories
         results = [run.result for run in runs]
         cycles = [result.cycles for result in results]
-        return Execution(
-            words, total_cycles(compiled.design, cycles), cycles, running, building, results=results
-        )
+        return Execution(words, total_cycles(results), cycles, running, building, results=results)
 
     def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, **settings: Any) -> None:
         """A Vitis HLS project for each region (docs/hls.md), with the data and golden results if there are

@@ -53,7 +53,7 @@ class SimulatorBackend(Backend):
         seconds = time.perf_counter() - start
         words = {name: array for result in results for name, array in result.memories.items()}
         cycles = [result.cycles for result in results]
-        return Execution(words, total_cycles(design, cycles), cycles, seconds, results=results)
+        return Execution(words, total_cycles(results), cycles, seconds, results=results)
 
     def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None) -> None:
         """The graph (`graph.json`, `graph.dot`) and the numbers (`arch.json`)."""

@@ -172,7 +172,7 @@ class SimulatedSession(Session):
         results = simulate_regions(self.design, self._arch, words, extents, limit=limit)
         self.seconds = time.process_time() - begin
         cycles = [result.cycles for result in results]
-        self._counters = Counters(total_cycles(self.design, cycles), tuple(cycles))
+        self._counters = Counters(total_cycles(results), tuple(cycles))
         self._words = {name: array for result in results for name, array in result.memories.items()}
 
     def counters(self) -> Counters:

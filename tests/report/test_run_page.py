@@ -308,7 +308,10 @@ def test_regions_side_by_side_are_shares_of_the_run(tmp_path: Path) -> None:
 def test_a_page_says_what_is_shared(tmp_path: Path) -> None:
     for words, said in (
         (("spmm", "--lanes", "i=4", "--interleave", "X"), "banks that all readers share: X.vals in 2"),
-        (("gcn", "--fuse", "none", "--share-hardware", "all"), "one fabric: gcn_1, gcn_4; one fabric: gcn_2, gcn_6"),
+        (
+            ("gcn", "--fuse", "none", "--share-hardware", "all"),
+            "one fabric: gcn_1, gcn_4; one fabric: gcn_2, gcn_6",
+        ),
     ):
         good("run", *words, "--report", tmp_path)
         assert f"<dt>shared</dt><dd>{said}" in (tmp_path / "index.html").read_text("utf-8")

@@ -156,6 +156,7 @@ def _values(evil: str) -> dict[str, Any]:
         "luts": 1.0,
         "family": evil,
         "fits": evil,
+        "shared": [evil],
         "fits_one": True,
         "fitting": 1,
         "greatest_clock": 1.0,

@@ -28,6 +28,8 @@ def completed(words: str) -> list[str]:
         ("samhw run gcn --data synthetic:cor", ["plain,cora"]),  # A colon ends a word of bash.
         ("samhw run gcn --data=synthetic:cor", ["plain,cora"]),
         ("samhw run gcn --value ", ["plain,bf16"]),
+        ("samhw tune gcn --value bf", ["plain,bf16"]),
+        ("samhw sweep gcn --value f32,bf", ["plain,f32,bf16"]),
     ],
 )
 def test_completion(words: str, found: list[str]) -> None:

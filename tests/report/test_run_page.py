@@ -156,6 +156,7 @@ def _values(evil: str) -> dict[str, Any]:
         "luts": 1.0,
         "family": evil,
         "fits": evil,
+        "shared": [evil],
         "fits_one": True,
         "fitting": 1,
         "greatest_clock": 1.0,
@@ -303,6 +304,18 @@ def test_regions_side_by_side_are_shares_of_the_run(tmp_path: Path) -> None:
     assert drawn["gat_1"] == drawn["gat_2"] == own["gat_0"] + 1
     assert max(drawn[name] + own[name] for name in own) == found["cycles"]
     assert "<dt>value type</dt><dd>f32, X bf16</dd>" in text
+
+
+def test_a_page_says_what_is_shared(tmp_path: Path) -> None:
+    for words, said in (
+        (("spmm", "--lanes", "i=4", "--interleave", "X"), "banks that all readers share: X.vals in 2"),
+        (
+            ("gcn", "--fuse", "none", "--share-hardware", "all"),
+            "one fabric: gcn_1, gcn_4; one fabric: gcn_2, gcn_6",
+        ),
+    ):
+        good("run", *words, "--report", tmp_path)
+        assert f"<dt>shared</dt><dd>{said}" in (tmp_path / "index.html").read_text("utf-8")
 
 
 def test_figures_in_thousands_are_whole() -> None:

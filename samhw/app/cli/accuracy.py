@@ -9,7 +9,7 @@ from rich.console import Console
 from samhw.app.checking import differences
 from samhw.app.cli.backends import CLOCK, check_on_chip
 from samhw.app.cli.numbers import split_words
-from samhw.app.cli.options import complete_programs, data_option, load_schedule
+from samhw.app.cli.options import complete_programs, complete_values, data_option, load_schedule
 from samhw.app.cli.pages import plot_option
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import line
@@ -35,7 +35,12 @@ __all__ = ["accuracy"]
     help="N inputs of each data: what it leaves to chance is drawn by seeds from 0 on.",
 )
 @click.option(
-    "--value", default="f32,bf16", show_default=True, metavar="TYPE,..", help="Value types, as for run."
+    "--value",
+    default="f32,bf16",
+    show_default=True,
+    metavar="TYPE,..",
+    shell_complete=complete_values,
+    help="Value types, as for run.",
 )
 @click.option(
     "--types",

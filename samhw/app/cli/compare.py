@@ -12,7 +12,15 @@ from samhw.app.checking import Known, Outcome
 from samhw.app.checking import compare as compare_all
 from samhw.app.cli.backends import CLOCK, memory_of, memory_option
 from samhw.app.cli.numbers import load_arch
-from samhw.app.cli.options import ARCH, TYPES, complete_programs, data_option, load_schedule, say_notes
+from samhw.app.cli.options import (
+    ARCH,
+    TYPES,
+    VALUE,
+    complete_programs,
+    data_option,
+    load_schedule,
+    say_notes,
+)
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import follow, warn_before
@@ -43,7 +51,7 @@ __all__ = ["compare"]
     help="Schedules to compare; the following options override them.",
 )
 @comparing_options
-@click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
+@VALUE
 @TYPES
 @data_option("As for run.")
 @ARCH

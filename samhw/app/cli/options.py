@@ -29,9 +29,11 @@ __all__ = [
     "AREA",
     "BUILD_DATA",
     "TYPES",
+    "VALUE",
     "CompileOptions",
     "compile_options",
     "complete_programs",
+    "complete_values",
     "data_option",
     "load_schedule",
 ]
@@ -57,6 +59,15 @@ ARCH = click.option(
     "--arch",
     metavar="NAME|FILE",
     help=f"Latencies: a profile ({', '.join(Arch.profiles())}; HLS has vitis by default), or an arch.json.",
+)
+
+VALUE = click.option(
+    "--value",
+    default=AUTO,
+    show_default=True,
+    metavar="TYPE",
+    shell_complete=complete_values,
+    help="Value type, as for run.",
 )
 
 TYPES = click.option(

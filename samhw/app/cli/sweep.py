@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from samhw.app.cli.numbers import split_words
-from samhw.app.cli.options import complete_programs, say_notes
+from samhw.app.cli.options import complete_programs, complete_values, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.progress import line, warn_before
 from samhw.app.cli.schedules import compared, comparing_options
@@ -39,7 +39,12 @@ _NAMES = {one.name: one for one in CHOICES}
 @click.option(
     "--data", multiple=True, metavar="DATA", help="As for run, each by itself; several for one run as A+B."
 )
-@click.option("--value", metavar="TYPE,..", help="Value types; by default auto.")
+@click.option(
+    "--value",
+    metavar="TYPE,..",
+    shell_complete=complete_values,
+    help="Value types; by default auto.",
+)
 @click.option(
     "--types",
     multiple=True,

@@ -13,7 +13,15 @@ from rich.console import Console
 from samhw.app.checking import Verdict
 from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
 from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
-from samhw.app.cli.options import AREA, TYPES, complete_programs, data_option, load_schedule, say_notes
+from samhw.app.cli.options import (
+    AREA,
+    TYPES,
+    VALUE,
+    complete_programs,
+    data_option,
+    load_schedule,
+    say_notes,
+)
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, command_line, print_json, print_table
 from samhw.app.cli.progress import Line, line
@@ -29,7 +37,7 @@ from samhw.app.sweep.tuning import (
 )
 from samhw.app.workload import Workload, bind_program
 from samhw.choices.schedule import Schedule
-from samhw.compiler import AUTO, asked_type, asked_types, types_text
+from samhw.compiler import asked_type, asked_types, types_text
 from samhw.compiler.search.explore import Explored
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
@@ -42,7 +50,7 @@ __all__ = ["tune"]
 @click.command()
 @click.argument("program", shell_complete=complete_programs)
 @data_option("As for run.")
-@click.option("--value", default=AUTO, show_default=True, metavar="TYPE", help="Value type, as for run.")
+@VALUE
 @TYPES
 @click.option("--schedule", "file", metavar="FILE", help="A schedule whose fields stay as they are.")
 @click.option("--budget", type=float, default=60.0, show_default=True, help="Seconds that it may take.")

@@ -14,6 +14,8 @@ from samhw.app.report.region_report import ChannelReport, NodeReport, RegionRepo
 from samhw.app.report.run_report import RunReport
 from samhw.app.report.run_statistics import port_grid
 from samhw.app.report.time import seconds
+from samhw.compiler.placement import interleaved_lines
+from samhw.compiler.shared_hardware import fabric_lines
 from samhw.cost import FITS, GREATEST_CLOCK, Use
 from samhw.graph import Channel, Graph
 
@@ -243,6 +245,7 @@ def run_page(report: RunReport) -> str:
         ports=[(region.name, port_grid(region)) for region in report.regions if region.ports],
         areas=device_grid(areas),
         fits=fit_words(areas),
+        shared=[*fabric_lines(report.compiled), *interleaved_lines(report.compiled)],
         fits_one=fitting > 0,
         fitting=fitting,
         greatest_clock=GREATEST_CLOCK,

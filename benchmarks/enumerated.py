@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from benchmarks.common import VALUE, follow, parser, report, show
 from samhw.app.checking.measure import measure_compiled
-from samhw.app.sweep.tuning import search, shortlist
+from samhw.app.sweep.tuning import search
 from samhw.app.workload import Workload, compile_workload, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search import bracket_choices, free_spaces
@@ -147,8 +147,8 @@ def cycles(workload: Workload, schedule: Schedule, known: dict[Any, int | None])
 
 def tuned(workload: Workload, seconds: float, known: dict[Any, int | None]) -> int | None:
     """What a search finds."""
-    found = search(job_of(workload, AUTO, value=VALUE), seconds, "cycles")
-    runs = (cycles(workload, one.schedule, known) for one in shortlist(found, 8))
+    found, _ = search(workload, AUTO, seconds, "cycles", value=VALUE)
+    runs = (cycles(workload, one.schedule, known) for one in found)
     return min((run for run in runs if run is not None), default=None)
 
 

@@ -107,11 +107,6 @@ class Top(wiring.Component):
                 f"Arch.fanout is {arch.fanout}, but the RTL feeds several inputs at once; give 0, or take "
                 "another target."
             )
-        if host.counters and any(memory.banks for memory in design.memories):
-            raise InputError(
-                f"Memories of {design.name} lie in banks, whose ports have no counters; leave out "
-                "'interleave' or the counters."
-            )
         if layout is not None:
             _check_off_chip(host, layout)
             layout.check_fabrics(design)

@@ -177,9 +177,11 @@ def _in_time(
                     ends.append((yield from _in_time(own, extents, simulated, meeting, at, begin)))
                 cycle = max(ends)
             case Parallel():
-                runs = simulated(sorted(in_turn((step,)), key=meeting), at, begin)
-                yield from runs
-                cycle = begin + max(run.result.cycles for run in runs)
+                turns = list(in_turn((step,)))
+                regions = sorted(turns, key=meeting)
+                found = dict(zip(regions, simulated(regions, at, begin), strict=True))
+                yield from (found[region] for region in turns)
+                cycle = begin + max(run.result.cycles for run in found.values())
     return cycle
 
 

@@ -9,9 +9,7 @@ import pytest
 
 def completed(words: str) -> list[str]:
     """What bash is told for the last of some words."""
-    typed = words.split(" ")
-    env = {**os.environ, "_SAMHW_COMPLETE": "bash_complete", "COMP_WORDS": words}
-    env["COMP_CWORD"] = str(len(typed) - 1)
+    env = {**os.environ, "_SAMHW_COMPLETE": "bash_complete", "COMP_LINE": words}
     run = subprocess.run([sys.executable, "-m", "samhw"], env=env, capture_output=True, text=True, check=True)
     return run.stdout.split()
 
@@ -24,6 +22,12 @@ def completed(words: str) -> list[str]:
         ("samhw run nothing", ["file,nothing"]),
         ("samhw sweep spmv gc", ["plain,gcn"]),
         ("samhw run gcn --fus", ["plain,--fuse"]),
+        ("samhw run gcn --value fix", ["plain,'fixed<16,8>'"]),
+        ("samhw run gcn --value=bf16,fix", ["plain,'bf16,fixed<16,8>'"]),
+        ("samhw run gcn --value 'fix", ["plain,fixed<16,8>"]),  # bash closes the quote.
+        ("samhw run gcn --data synthetic:cor", ["plain,cora"]),  # A colon ends a word of bash.
+        ("samhw run gcn --data=synthetic:cor", ["plain,cora"]),
+        ("samhw run gcn --value ", ["plain,bf16"]),
     ],
 )
 def test_completion(words: str, found: list[str]) -> None:

@@ -1,8 +1,10 @@
 """Small things that a day meets."""
 
+import csv
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import scipy.sparse
 import samhw as api
 from samhw.app.cli.printed import _folded, _parts
 from samhw.errors import InputError
-from tests.support.command import good, report, samhw
+from tests.support.command import good, refused, report, samhw
 
 
 @pytest.mark.parametrize("program", ["spmm", "gcn", "S[i, j] = A[i, k] * B[k, j]"])
@@ -101,3 +103,23 @@ def test_names_fold_after_their_underlines() -> None:
     assert _folded("scan_compressed_A_k", 12) == "scan_\ncompressed_\nA_k"
     assert _folded("scan_dense_A: 1,651", 40) == "scan_dense_A: 1,651"
     assert "".join(_folded("a_name__of_many c", 2).split()) == "a_name__of_manyc"
+
+
+def test_a_table_of_a_comparison_has_times() -> None:
+    words = ("compare", "spmm", "--data", "karate", "--fuse", "none", "--csv", "-")
+    (plain,) = csv.DictReader(StringIO(good(*words).stdout))
+    assert not {"hardware_seconds", "gigabytes_per_second"} & plain.keys()
+    (timed,) = csv.DictReader(StringIO(good(*words, "--clock", "100MHz").stdout))
+    assert timed.keys() - plain.keys() == {"clock_hz", "hardware_seconds", "gigabytes_per_second"}
+    assert float(timed["hardware_seconds"]) == pytest.approx(int(plain["cycles"]) / 100e6)
+    assert float(timed["clock_hz"]) == 100e6
+    assert timed["gigabytes_per_second"] == ""
+    (moved,) = csv.DictReader(StringIO(good(*words, "--memory", "ddr4").stdout))
+    rate = int(moved["bytes_moved"]) / (float(moved["hardware_seconds"]) * 1e9)
+    assert float(moved["gigabytes_per_second"]) == pytest.approx(rate)
+
+
+def test_a_check_is_asked_for_or_left_out() -> None:
+    assert "--no-check leaves that out" in refused("run", "spmv", "--check", "--no-check")
+    assert good("run", "spmv", "--no-check").exit_code == 0
+    assert "right" in good("run", "spmv", "--check").output

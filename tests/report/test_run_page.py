@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from samhw.app.checking import check
-from samhw.app.report.grids import shown_areas
+from samhw.app.report.grids import fit_words, shown_areas
 from samhw.app.report.page import page, write_page
 from samhw.app.report.run_page import run_page, run_view
 from samhw.app.report.run_report import RunReport, run_report
@@ -283,3 +283,28 @@ def test_ten_thousand_nodes_do_not_hang(driver: Any, tmp_path: Path) -> None:
     assert taken[1] == count
     assert taken[0] < 20_000
     assert not errors(driver)
+
+
+def test_regions_side_by_side_are_shares_of_the_run(tmp_path: Path) -> None:
+    """The bars of the timeline, the sentences and the table tell of the same cycles."""
+    words = ("run", "gat", "--fuse", "none", "--parallel", "all", "--types", "X=bf16", "--stats")
+    found = report(*words, "--report", tmp_path)
+    apart = report("run", "gat", "--fuse", "none", "--types", "X=bf16")["cycles"]
+    own = {region["name"]: region["cycles"] for region in found["regions"]}
+    assert found["cycles"] < apart == sum(own.values()) + len(own) - 1
+    for one in found["limits"]:
+        share = (
+            f"{own[one['region']]:,} of {found['cycles']:,} cycles ({one['cycles'] / found['cycles']:.1%})"
+        )
+        assert one["text"].startswith(f"{one['region']} takes {share}: ")
+    text = (tmp_path / "index.html").read_text("utf-8")
+    view = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])  # type: ignore[index]
+    drawn = {region["name"]: region["start"] for region in view["regions"]}
+    assert drawn["gat_1"] == drawn["gat_2"] == own["gat_0"] + 1
+    assert max(drawn[name] + own[name] for name in own) == found["cycles"]
+    assert "<dt>value type</dt><dd>f32, X bf16</dd>" in text
+
+
+def test_figures_in_thousands_are_whole() -> None:
+    """Of the FPGA that lacks most."""
+    assert re.search(r"iCE40UP5K \((\w+ )+\d+,\d{3} %\)", fit_words(shown_areas(told("64 lanes").compiled)))

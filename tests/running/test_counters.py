@@ -1,5 +1,7 @@
 """Counters in the RTL: what each actor spends a run on is what the simulator says."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -27,11 +29,19 @@ PROGRAMS = {
         "z[i] = A[i, k] * y[k] + x[i]\nu[i] = exp(x[i])\nw[i] = exp(y[i])\ns = u[i] * w[i]",
         "f32",
     ),
+    "arrays in banks": (
+        "tensor A[i=13, k=9] : csr\ntensor X[k=9, j=7] : dense\nT[i, j] = A[i, k] * X[k, j]    order i, k, j",
+        "i32",
+    ),
     "a scan": (
         "index i=3\ntensor A[t=5, i=3] : dense\ntensor H[t=5, i=3] : dense\n"
         "scan t {\n  H[t, i] = H[t - 1, i] * 0.5 + A[t, i]\n}\ny[i] = H[t, i]",
         "f32",
     ),
+}
+SCHEDULES: dict[str, dict[str, Any]] = {
+    "regions side by side": {"fuse": "none", "parallel": "all"},
+    "arrays in banks": {"lanes": {"i": 3}, "interleave": "all"},
 }
 
 
@@ -39,8 +49,7 @@ PROGRAMS = {
 def test_what_actors_spend_is_what_the_simulator_says(program: str) -> None:
     text, value = PROGRAMS[program]
     rng = np.random.default_rng(4)
-    schedule = {"fuse": "none", "parallel": "all"} if program == "regions side by side" else {}
-    design = samhw.compile(text, value=value, schedule=schedule)
+    design = samhw.compile(text, value=value, schedule=SCHEDULES.get(program))
     data = {
         name: rng.integers(-3, 4, [extent or 1 for extent in decl.shape])
         * (rng.random([extent or 1 for extent in decl.shape]) < 0.5)
@@ -52,3 +61,5 @@ def test_what_actors_spend_is_what_the_simulator_says(program: str) -> None:
     assert counted(run, HostOptions.parse("axi4,counters"), times=2) == [wanted, wanted]
     if program == "sums that wait for each other":
         assert sum(spaced for spent in wanted.values() for _, _, _, spaced in spent)
+    if program == "arrays in banks":
+        assert run.compiled.design.memory["X.vals"].banks == 2

@@ -3,8 +3,11 @@ sources."""
 
 import csv
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,7 @@ from samhw.app.workload import bind_program, compile_workload, job_of
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.targets.backends import run
-from tests.support.command import good, report, samhw
+from tests.support.command import good, refused, report, samhw
 
 SPMM = ("run", "spmm", "--data", "karate")
 
@@ -85,6 +88,30 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"mine\.toml"):
             load_energy(str(path))
     assert samhw(*SPMM, "--energy", tmp_path / "none.toml").exit_code == 2
+
+
+def test_integers_of_hwcomponents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In joules there; a stand-in here, since it needs Python 3.12."""
+
+    def part(action: str, each: float) -> type:
+        def cost(self: Any) -> Any:
+            return SimpleNamespace(energy=each * self.width)
+
+        def begin(self: Any, tech_node: float, width: int) -> None:
+            self.width = width
+
+        return type(f"Aladdin_{action}", (), {"__init__": begin, action: cost})
+
+    parts = {"AladdinAdder": part("add", 1e-14), "AladdinMultiplier": part("multiply", 2e-13)}
+    monkeypatch.setitem(sys.modules, "hwcomponents_library", SimpleNamespace(**parts))
+    monkeypatch.setattr("samhw.app.checking.energy.version", lambda name: "1.0")
+    table = load_energy("hwcomponents")
+    assert table.operation("mul", "integer", 16) == pytest.approx(3.2)
+    assert table.operation("add", "integer", 32) == pytest.approx(0.32)
+    assert table.operation("mul", "f32", 32) == TABLE.operation("mul", "f32", 32)
+    assert "hwcomponents-library 1.0, scaled to 45 nm: Aladdin_multiply" in table.used
+    monkeypatch.setitem(sys.modules, "hwcomponents_library", None)
+    assert r"pip install samhw[energy]" in refused("run", "spmv", "--energy", "hwcomponents")
 
 
 def test_comparisons_and_searches_tell_it(tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ from samhw.compiler.search import Job
 from samhw.errors import InputError, RunError
 from samhw.graph import Parallel, Repeat, Run
 from samhw.graph.numerics import value_type
+from samhw.graph.off_chip_memory import load_memory
 from samhw.graph.sequence import beside, first_of, starts_of, text_of, total_of
 from samhw.lang import Capacity, parse
 from samhw.sim import simulate_regions, total_cycles
 from samhw.sim.token_traces import traced_regions
+from samhw.targets.backends import run as simulated
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor
@@ -222,6 +224,15 @@ def test_a_run_takes_the_longest_of_its_bodies() -> None:
     y, z, u, v, m, w = (result.cycles for result in results)
     assert [r.cycles for r in results] == [alone[g.tensors[-1].name].cycles for g in design.runs]
     assert total_cycles(results) == max(y, z) + 1 + max(u, v, m) + 1 + w
+
+
+def test_where_regions_meet_at_a_memory_each_has_its_own_result() -> None:
+    """They take their turns by their fabrics, whose order is another."""
+    found = compiled()
+    beside = simulated(found, inputs(0), memory=load_memory("constant:20"), trace=True)
+    for region in beside.regions:
+        assert region.statistics is not None
+        assert region.statistics.nodes.keys() == region.graph.node.keys()
 
 
 FORMS = (

@@ -166,8 +166,6 @@ def _run_rtl(case: Case, design: RunnableDesign, result: DesignResult, stage: li
         placed.built(host)
         return
     host = HOSTS[drawn % len(HOSTS)]
-    if any(memory.banks for memory in result.compiled.design.memories):
-        host = host.replace(",counters", "")  # Ports to banks have none.
     stage[0] = f"verilator, --host '{host}'"
     hardware = design.run(case.data, backend="verilator", host=host)
     same(hardware, result)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import samhw
+from samhw.app.checking import advice
 from samhw.app.cli import main
 from samhw.app.workload import Workload, compile_workload, job_of
 from samhw.choices.schedule import Schedule
@@ -123,7 +124,7 @@ def test_blocks_in_which_nonzeros_lie_are_named_and_taken_where_that_is_asked_fo
     assert run(larger, tensors).cycles < run(found, tensors).cycles / 4
 
 
-def test_a_run_says_what_it_would_bring(tmp_path: Path) -> None:
+def test_a_run_says_what_it_would_bring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is said was tried: it is what the option expects."""
     workload = layer(0.1)
     for name, tensor in workload.tensors.items():
@@ -142,6 +143,11 @@ def test_a_run_says_what_it_would_bring(tmp_path: Path) -> None:
     assert line == (
         f"samhw: note: {share} % of W are zeros: --sparsify 0.5 expects {cycles[0]} cycles for {cycles[1]}."
     )
+    with monkeypatch.context() as patched:  # A large design is not compiled twice.
+        patched.setattr(advice, "_TRIED", 1)
+        patched.setattr(advice, "compile_job", None)
+        large = CliRunner().invoke(main, ["run", str(tmp_path / "layer.ein"), *data])
+    assert f"note: {share} % of W are zeros: --sparsify 0.5 stores their nonzeros alone," in large.output
     asked = CliRunner().invoke(main, ["run", str(tmp_path / "layer.ein"), *data, "--sparsify", "0.5"])
     assert "are zeros" not in asked.output
     words = ["run", str(tmp_path / "layer.ein"), *data, "--schedule", "auto", "--json", "-"]

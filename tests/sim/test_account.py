@@ -81,3 +81,35 @@ def test_terminal_json_and_trace_have_the_same_numbers(tmp_path: Path) -> None:
         if name != "root":
             said = ", ".join(f"{cause} {cycles}" for cause, cycles in spent.items() if cycles)
             assert labels[name] == f"{said} of {region['cycles']} cycles"
+
+
+def test_waves_have_the_same_cycles(tmp_path: Path) -> None:
+    """A node of one part that takes a token in each firing is busy while `pop` is high."""
+    paths = [tmp_path / "run.json", tmp_path / "trace.vcd"]
+    good("run", "spmm", "--data", "karate", "--stats", "--json", paths[0], "--trace", paths[1])
+    (region,) = json.loads(paths[0].read_text())["regions"]
+    scopes: list[str] = []
+    pops: dict[str, str] = {}
+    high: dict[str, set[int]] = {}
+    level: set[str] = set()
+    cycle = 0
+    for word in map(str.split, paths[1].read_text().splitlines()):
+        match word:
+            case ["$scope", "module", name, "$end"]:
+                scopes.append(name)
+            case ["$upscope", "$end"]:
+                scopes.pop()
+            case ["$var", _, _, number, "pop", "$end"]:
+                pops[number] = scopes[-1]
+            case [time] if time[0] == "#":
+                for number in level:
+                    high.setdefault(pops[number], set()).update(range(cycle, int(time[1:]) // 10))
+                cycle = int(time[1:]) // 10
+            case [change] if change[1:] in pops:
+                (level.add if change[0] == "1" else level.discard)(change[1:])
+    spent = {node["name"]: node["spent"] for node in region["nodes"]}
+    for node in ("mul", "array_A", "array_X", "write_val_T", "write_compressed_T_j", "repeat_A_j"):
+        own = set[int]().union(*(cycles for scope, cycles in high.items() if scope.startswith(f"{node}_")))
+        assert len(own) == spent[node]["busy"], node
+        waits = sum(sum(spent[node][cause].values()) for cause in ("starved", "blocked"))
+        assert region["cycles"] - len(own) == waits + spent[node]["done"]

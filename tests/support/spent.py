@@ -31,7 +31,8 @@ def simulated(run: HostRun) -> Spent:
 def _of_actors(result: Result, node: str) -> list[tuple[int, ...]]:
     return [
         (a.firings, sum(a.starved.values()), sum(a.blocked.values()), a.spaced)
-        for a in result.nodes[node].actors.values()
+        for name, a in result.nodes[node].actors.items()
+        if not name.endswith((".take", ".deliver"))  # Of a port to banks.
     ]
 
 

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +133,30 @@ def test_python() -> None:
     assert 0 < frugal.best.energy <= frugal.written.energy
     assert frugal.best.found.energy == min(trial.found.energy for trial in frugal.trials) > 0
     assert f"{frugal.best.energy / 1e3:,.1f} nJ" in frugal.dumps("design.tune")
+
+
+def test_command_and_python_simulate_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within an area lanes are tried unasked. Time is counted in schedules here, so that both have as much of
+    it."""
+    text, area, confirm = "tensor A[i,k] : csr\nP[i,l] = A[i,k] * X[k,l]", "luts=30000", 2
+    rng = np.random.default_rng(0)
+    data = {name: rng.random(shape) for name, shape in (("A", (40, 9)), ("X", (9, 4)))}
+    data["A"] *= rng.random((40, 9)) < 0.5
+    for name, array in data.items():
+        np.save(tmp_path / f"{name}.npy", array)
+
+    def slowly() -> None:
+        monkeypatch.setattr("samhw.compiler.search.explore.monotonic", count().__next__)
+
+    slowly()
+    files = [word for name in data for word in ("--data", f"{name}={tmp_path / name}.npy")]
+    limits = ["--budget", "40", "--area", area, "--confirm", str(confirm), "--jobs", "1"]
+    words = ["tune", text, *files, *limits, "-o", str(tmp_path / "s.toml"), "--json", "-"]
+    told = json.loads(CliRunner().invoke(main, words, catch_exceptions=False).stdout)
+    slowly()
+    tuned = samhw.compile(text).tune(data, budget=40, area=area, confirm=confirm)
+    assert tuned.to_json()["trials"] == told["trials"]
+    assert "lanes" in tuned.best.found.schedule.to_json()
 
 
 PRODUCT = "tensor A[i, k]\ntensor X[k, j]\nT[i, j] = A[i, k] * X[k, j]\n"

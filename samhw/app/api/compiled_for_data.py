@@ -67,7 +67,7 @@ class CompiledForData:
 
     def compile_for(self, workload: Workload, memory: OffChipMemory | None = None) -> Compiled:
         """What runs that workload: what there is if it fits, else compiled with room for both; with a memory
-        off chip, the same beside it."""
+        off chip, the same beside it. Raises `InputError` for a program that cannot be lowered."""
         compiled = self._compiled_for(workload, memory)
         return compiled if memory is None else with_memory(compiled, memory)
 

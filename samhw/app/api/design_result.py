@@ -101,12 +101,13 @@ class DesignResult:
 
     @property
     def cycles(self) -> int:
-        """As docs/timing.md defines them."""
+        """Clock cycles from the start of the first region to the end of the last, as docs/timing.md defines
+        them."""
         return self.run.cycles
 
     @property
     def seconds(self) -> float:
-        """Of wall time, without the build."""
+        """Seconds of wall time that the backend took, without the build."""
         return self.run.seconds
 
     @property
@@ -116,7 +117,8 @@ class DesignResult:
 
     @property
     def tensors(self) -> dict[str, Tensor]:
-        """What the run has stored: results, and what passed between regions."""
+        """What the run has stored, by name: results, and what passed between regions; in the shapes that the
+        data give their indices."""
         return self.run.outputs
 
     def __getitem__(self, name: str) -> "npt.NDArray[Any] | scipy.sparse.sparray":
@@ -160,12 +162,13 @@ class DesignResult:
         return found
 
     def differences(self) -> dict[str, Difference]:
-        """How far each result is from the program's in float64, the rounding of its inputs counted: what the
-        value type costs. Whether the hardware is right, `check` says."""
+        """How far each result is from the program's in float64, by name, the rounding of its inputs counted:
+        what the value type costs. Absolute errors have the units of the result, relative ones are shares of
+        its norm. Whether the hardware is right, `check` says."""
         return differences(self.workload, self.tensors)
 
     def microseconds(self, clock: str) -> float:
-        """What the cycles take at a clock, such as 100MHz or 10ns.
+        """The microseconds that the cycles take at a clock, such as 100MHz or 10ns.
 
         Raises:
             InputError: for what is not a clock.

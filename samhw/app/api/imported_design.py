@@ -144,7 +144,8 @@ class ImportedDesign(Generic[Given, Found]):
 
     @property
     def compiled(self) -> Compiled:
-        """What runs on the example arguments, as the compiler gave it."""
+        """What runs on the example arguments, as the compiler gave it; raises `InputError` for a program that
+        cannot be lowered."""
         imported, design = self._for(self.arguments)
         return design.compile_for(design.bind(imported.tensors(self.arguments)))
 
@@ -164,7 +165,11 @@ class ImportedDesign(Generic[Given, Found]):
         return self._with(replace(self._choices, value=value_of(value)))
 
     def save(self, program: Path | str, data: Path | str | None = None) -> None:
-        """Writes the program (`.ein`) and its data for the example arguments (`.npz`), weights among them."""
+        """Writes the program (`.ein`) and its data for the example arguments (`.npz`), weights among them.
+
+        Raises:
+            InputError: for files that cannot be written.
+        """
         imported, design = self._for(self.arguments)
         design.save(program, data, tensors=imported.tensors(self.arguments))
 
@@ -220,7 +225,7 @@ class ImportedResult:
 
     @property
     def cycles(self) -> int:
-        """As docs/timing.md defines them."""
+        """Clock cycles, as `DesignResult.cycles`."""
         return self.result.cycles
 
     def differences(self) -> dict[str, Difference]:
@@ -228,7 +233,8 @@ class ImportedResult:
         return self.result.differences()
 
     def microseconds(self, clock: str) -> float:
-        """What the cycles take at a clock, such as 100MHz or 10ns."""
+        """The microseconds that the cycles take at a clock, such as 100MHz or 10ns; raises `InputError` for
+        what is no clock."""
         return self.result.microseconds(clock)
 
     def stats(self) -> Statistics:

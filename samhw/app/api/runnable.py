@@ -25,13 +25,10 @@ from samhw.app.sweep.tuning import (
     Trial,
     Tuned,
     search,
-    shortlist,
 )
-from samhw.app.workload import SavedDesign, Workload, fingerprint, job_of
-from samhw.choices.choice import AUTO
+from samhw.app.workload import SavedDesign, Workload, fingerprint
 from samhw.compiler import asked_text, estimate_compiled, types_text
-from samhw.compiler.search import Room
-from samhw.cost import DesignEstimate, parse_budget
+from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.files import write_text
 from samhw.graph import OffChipMemory
@@ -79,7 +76,8 @@ class RunnableDesign(CompiledForData):
         """Runs on data: NumPy arrays, SciPy and PyTorch tensors of any layout, tensors of samhw.
 
         Args:
-            data: the inputs by name; those whose names are Python's may be given as keywords instead.
+            data: the inputs by name, arrays with a mode for each index, which has one extent in all of them;
+                a scalar has no mode. Those whose names are Python's may be given as keywords instead.
             backend: by default `sim`; `verilator`, or another that `samhw run --backend` takes.
             memory: what holds tensors off chip (docs/memory.md): an object, its fields, or
                 as --memory.
@@ -184,6 +182,7 @@ class RunnableDesign(CompiledForData):
         objective: Objective = "cycles",
         lanes: bool = False,
         blocks: bool = False,
+        parallel: bool = False,
         area: str | None = None,
         confirm: int = 8,
         memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
@@ -194,11 +193,13 @@ class RunnableDesign(CompiledForData):
         Args:
             data: the inputs by name, as for `run`.
             budget: seconds that it may take.
-            objective: what is to become small: `cycles`, or `area-delay`, which is cycles times LUTs.
+            objective: what is to become small: `cycles`; `area-delay`, cycles times LUTs; `energy`, in
+                picojoules; or `edp`, energy times cycles.
             lanes: whether lanes are tried too.
             blocks: whether blocks are.
+            parallel: whether regions side by side are.
             area: how much of an FPGA the design may take, by estimate: its name, or limits of an ECP5 such as
-                `luts=20000,brams=56`.
+                `luts=20000,brams=56`. Lanes and regions side by side are then tried too.
             confirm: how many of the best by estimate are simulated.
             memory: what is to hold tensors off chip, as for `run`.
 
@@ -210,22 +211,29 @@ class RunnableDesign(CompiledForData):
             raise InputError(f"There is no objective {shown(objective)}; give {' or '.join(OBJECTIVES)}.")
         workload, end = self.bind(data), monotonic() + budget
         value = self._value(workload)
-        given = replace(self.schedule, fuse=AUTO)
-        grown = {"lanes": lanes, "blocks": blocks}
-        limit = None if area is None else parse_budget(area)
-        room = Room(frozenset(name for name, is_tried in grown.items() if is_tried), limit)
+        grown = {"lanes": lanes, "blocks": blocks, "parallel": parallel}
         held = None if memory is None else memory_of(memory)
-        job = job_of(workload, given, value=value, arch=self.arch, entries=self.entries, room=room)
-        job = replace(job, memory=held)
-        found = search(job, budget, objective)
+        found, looked = search(
+            workload,
+            self.schedule,
+            budget,
+            objective,
+            grown=[name for name, is_tried in grown.items() if is_tried],
+            area=area,
+            confirm=confirm,
+            value=value,
+            arch=self.arch,
+            entries=self.entries,
+            memory=held,
+        )
         trials: list[Trial] = []
-        for one in shortlist(found, confirm):
+        for one in found:
             if len(trials) > 1 and monotonic() > end:
                 break
             measured = measure(workload, one.schedule, value=value, arch=self.arch, memory=held)
             verdict = Verdict(measured.result)
             trials.append(Trial(one, measured.cycles, verdict, measured.unproved, measured.energy_pj))
-        tuned = Tuned(workload.name, tuple(trials), len(found), objective, types_text(workload.types))
+        tuned = Tuned(workload.name, tuple(trials), looked, objective, types_text(workload.types))
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
         self._compiled, self._capacity = None, Capacity()
         return tuned
@@ -355,12 +363,13 @@ class RunnableDesign(CompiledForData):
 
     @property
     def tables(self) -> Tables:
-        """The fusion table of each region, by its name."""
+        """The fusion table of each region, by its name; raises as `compiled` does."""
         return Tables({region.graph.name: region.table for region in self.compiled.regions})
 
     @property
     def graph(self) -> Drawing:
-        """The SAMML graphs of all regions, as a notebook shows them; `compiled.design` has them as data."""
+        """The SAMML graphs of all regions, as a notebook shows them; `compiled.design` has them as data.
+        Raises as `compiled` does."""
         return Drawing(self.compiled.design)
 
     def __repr__(self) -> str:

@@ -29,6 +29,8 @@ _WORTH = 0.99
 """What the cycles must come down to."""
 _NAMED = 3
 """Inputs of many zeros that a note names."""
+_TRIED = 1000
+"""The nodes of a design that a note about zeros compiles in another way, which takes a second or so."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def advise(
 
 def zeros_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None:
     """What storing inputs of many zeros by their nonzeros would bring, if it is expected to take fewer cycles
-    and the schedule of the job was not chosen.
+    and the schedule of the job was not chosen. Of large designs it names the zeros and compiles nothing.
 
     Args:
         job: with its data.
@@ -133,18 +135,21 @@ def zeros_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None:
     if not formats:
         return None
     texts = {name: str(fmt) for name, fmt in formats.items()}
-    found = replace(job.schedule, formats={**job.schedule.formats, **texts})
-    try:
-        cycles = expected_cycles(compile_job(job.under(found)), job.statistics(found))
-    except InputError:
-        return None
-    now = expected_cycles(compiled, job.statistics(job.schedule))
-    if cycles >= _WORTH * now:
-        return None
+    brings = "stores their nonzeros alone, which may take fewer cycles"
+    if sum(len(region.graph.nodes) for region in compiled.regions) <= _TRIED:
+        found = replace(job.schedule, formats={**job.schedule.formats, **texts})
+        try:
+            cycles = expected_cycles(compile_job(job.under(found)), job.statistics(found))
+        except InputError:
+            return None
+        now = expected_cycles(compiled, job.statistics(job.schedule))
+        if cycles >= _WORTH * now:
+            return None
+        brings = f"expects {cycles:,.0f} cycles for {now:,.0f}"
     zeros = "; ".join(_said_zeros(name, job.zeros[name]) for name in list(formats)[:_NAMED])
     more = f"; and so on, {len(formats)} in all" if len(formats) > _NAMED else ""
     how = f"--sparsify {HALF}" if as_option else f"formats={texts}"
-    return f"{zeros}{more}: {how} expects {cycles:,.0f} cycles for {now:,.0f}"
+    return f"{zeros}{more}: {how} {brings}"
 
 
 def _said_zeros(name: str, zeros: Zeros) -> str:

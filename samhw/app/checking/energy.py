@@ -8,6 +8,8 @@ Leakage, the clock's tree, and wires between parts are left out.
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import version
 from math import exp, log, sqrt
 from pathlib import Path
 from typing import Any
@@ -131,13 +133,16 @@ TABLE = EnergyTable("45 nm", _FIGURES)
 
 
 def load_energy(name: str) -> EnergyTable:
-    """A table: samhw's own by its technology, `45nm`, or a TOML file, whose figures take the place of these.
+    """A table: samhw's own by its technology, `45nm`; `hwcomponents`, whose integers take the place of these;
+    or a TOML file, whose figures do.
 
     Raises:
-        InputError: for another name, and figures that there are not.
+        InputError: for another name, figures that there are not, and a package that is not installed.
     """
     if name in ("45nm", TABLE.technology):
         return EnergyTable(TABLE.technology, _FIGURES)
+    if name == "hwcomponents":
+        return EnergyTable(TABLE.technology, {**_FIGURES, **_of_hwcomponents()})
     data = read_toml(Path(name), "a table of energies")
     technology, own = data.pop("technology", None), data.pop("pj", {})
     if data or not isinstance(technology, str) or not isinstance(own, dict):
@@ -152,6 +157,26 @@ def load_energy(name: str) -> EnergyTable:
     source = f"{name}, {technology}"
     left = {key: Figure(f.pj, f"assumed: at {TABLE.technology}, {f.source}") for key, f in _FIGURES.items()}
     return EnergyTable(technology, left | {key: Figure(float(pj), source) for key, pj in own.items()})
+
+
+def _of_hwcomponents() -> dict[str, Figure]:
+    """Its integers. Of floating point it has none, and its memories need CACTI's binary."""
+    try:
+        library: Any = import_module("hwcomponents_library")
+    except ImportError:
+        raise InputError(
+            "hwcomponents is not installed; do so by 'pip install samhw[energy]', with Python 3.12 or newer."
+        ) from None
+    models = (("add", library.AladdinAdder, "add"), ("mul", library.AladdinMultiplier, "multiply"))
+    source = f"hwcomponents-library {version('hwcomponents-library')}, scaled to {TABLE.technology}"
+    return {
+        f"{kind}.i{width}": Figure(
+            1e12 * getattr(model(tech_node=45e-9, width=width), action)().energy,
+            f"{source}: {model.__name__}",
+        )
+        for kind, model, action in models
+        for width in (8, 16, 32)
+    }
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ A command is imported when it is used, and so is all that it needs: NumPy alone 
 
 import errno
 import os
+import shlex
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -15,6 +16,7 @@ from textwrap import shorten
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class, split_arg_string
 
 import samhw
 from samhw.errors import InputError, RunError, SamhwError
@@ -60,6 +62,33 @@ RENAMED = {
     "--memories": "--memories is now '--on-chip', which takes all, none, or a size such as 512KB",
 }
 """Options that samhw had before, and what stands for them."""
+
+
+@add_completion_class
+class _Bash(BashComplete):
+    """What bash completes. It ends words at `:` and `=`, and replaces what follows the last of them; and it
+    quotes nothing, where other shells do."""
+
+    source_template = BashComplete.source_template.replace(
+        "COMP_CWORD=$COMP_CWORD", 'COMP_CWORD=$COMP_CWORD COMP_LINE="${COMP_LINE:0:COMP_POINT}"'
+    )
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        line = os.environ.get("COMP_LINE")
+        if line is None:  # Its script is that of an older samhw.
+            return super().get_completion_args()
+        words = split_arg_string(line)
+        begun = "" if line[-1:].isspace() else words.pop()
+        return words[1:], begun
+
+    def format_completion(self, item: CompletionItem) -> str:
+        begun = os.environ.get("COMP_LINE", "").split(" ")[-1]
+        if item.type != "plain" or begun[:1] in ("'", '"'):  # bash closes a quote that is open.
+            return super().format_completion(item)
+        if begun.startswith("--"):
+            begun = begun.partition("=")[2]
+        kept = max(begun.rfind(mark) for mark in ":=") + 1
+        return f"{item.type},{shlex.quote(item.value[kept:])}"
 
 
 class _Group(click.Group):

@@ -17,7 +17,6 @@ from samhw.app.workload import DEFAULT, SYNTHETIC, SavedDesign, Workload, bind_p
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type, asked_types
 from samhw.compiler.search import NO_LIMIT, Job, Room
-from samhw.cost import parse_budget
 from samhw.cost.statistics import from_densities
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
@@ -277,7 +276,7 @@ def compile_options(command: Callable[..., None]) -> Callable[..., None]:
             raise InputError("--design has a schedule of its own; leave out --schedule, or the design.")
         saved = SavedDesign.read(Path(design)) if design else SavedDesign()
         given = saved.schedule if design else load_schedule(schedule_file)
-        schedule, room = read_choices(given, others, None if area is None else parse_budget(area))
+        schedule, room = read_choices(given, others, area)
         asked = asked_type(value) or saved.compiled or saved.value
         command(
             options=CompileOptions(

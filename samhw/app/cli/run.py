@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from samhw.app.checking import Check, check
 from samhw.app.checking.advice import Advised
@@ -110,10 +111,10 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
 @click.option("--advise", is_flag=True, help="Try what would take fewer cycles, and print the commands.")
 @click.option(
     "--energy",
-    metavar="[45nm|FILE]",
+    metavar="[45nm|hwcomponents|FILE]",
     is_flag=False,
     flag_value="45nm",
-    help="Estimate the energy of an ASIC by samhw's own table, or a TOML file of figures.",
+    help="Estimate the energy of an ASIC by samhw's own table, integers of hwcomponents, or a TOML file.",
 )
 @click.option(
     "--compare",
@@ -352,21 +353,27 @@ def _print_energy(energy: Energy, stats: bool) -> None:
 
 def _beside(job: Job, workload: Workload, told: RunReport) -> BesideCpu:
     """The run beside the same program on this machine, at the clock that was asked for, or that designs of
-    the value type reach."""
+    the value type reach: with the latencies by which they do, if the run had others."""
     from samhw.app.checking.cpu import as_fast, cpu_run  # SciPy takes its time to be imported.
 
     cpu = cpu_run(workload)
+    compiled, cycles, model_cycles = told.compiled, told.cycles, told.model_cycles
     period, said = told.period, "as asked for"
     if period is None:
-        period = 1e3 / reached_clock(told.compiled.value)
+        period = 1e3 / reached_clock(compiled.value)
         said = "which designs for an ECP5 reach"
-        if told.compiled.arch != Arch.load(MEASURED_ARCH):
-            said += f" with --arch {MEASURED_ARCH}"
-    beside = BesideCpu(cpu, told.cycles, period, said, None)
+        measured = Arch.load(MEASURED_ARCH)
+        if compiled.arch != measured and not isinstance(job.memory, RecordedMemory):
+            schedule = compiled.schedule if job.schedule.is_open else job.schedule
+            job = replace(job, arch=measured, schedule=schedule)
+            compiled = compile_job(job)
+            options = {"memory": job.memory} if job.memory else {}
+            cycles = model_cycles = execute(compiled, workload.tensors, MODEL, **options).cycles
+            said += f" with --arch {MEASURED_ARCH}, in {cycles:,} cycles"
+    beside = BesideCpu(cpu, cycles, period, said, None)
     if beside.ratio >= 1:
         return beside
-    wanted = told.model_cycles * beside.ratio
-    return replace(beside, wide=as_fast(job, told.compiled, told.model_cycles, wanted))
+    return replace(beside, wide=as_fast(job, compiled, model_cycles, model_cycles * beside.ratio))
 
 
 def _print_advice(advised: Advised, cycles: int) -> None:
@@ -407,8 +414,12 @@ def _print_check(found: Check | None) -> None:
 def _check_options(
     backend: Backend, wave: str | None, regions: str | None, memory: str | None, own: dict[str, object]
 ) -> None:
-    """Raises `InputError` for an option that the backend has no use for; `own` are those of its settings."""
+    """Raises `InputError` for an option that the backend, or another option, has no use for; `own` are those
+    of its settings."""
     check_settings(own, backend, "--backend")
+    typed = click.get_current_context()
+    if typed.params["unchecked"] and typed.get_parameter_source("judge") is not ParameterSource.DEFAULT:
+        raise InputError("--check compares the results, --no-check leaves that out; give one of them.")
     if memory and not backend.takes_memory:
         raise InputError(
             f"--backend {backend.name} runs a design with its tensors on chip; leave out --memory, or add "

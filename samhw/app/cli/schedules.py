@@ -2,7 +2,7 @@
 said of a schedule that was chosen, or that could be.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,6 @@ from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job, Room, bracket_choices, work_of
 from samhw.compiler.search.tried import CLEARLY, expected_cycles
-from samhw.cost import Budget
 from samhw.errors import InputError
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "note_better",
     "print_choice",
     "read_choices",
-    "room_for",
 ]
 
 Command = Callable[..., Any]
@@ -47,12 +45,12 @@ def choice_options(command: Command) -> Command:
     return command
 
 
-def read_choices(schedule: Schedule, given: dict[str, Any], budget: Budget | None) -> tuple[Schedule, Room]:
+def read_choices(schedule: Schedule, given: dict[str, Any], area: str | None) -> tuple[Schedule, Room]:
     """The schedule with what the options of `choice_options` say, and how large a design may be.
 
     Args:
         given: all options of a command, out of which this takes those of choices.
-        budget: what --area limits, if it does: then lanes may be chosen too.
+        area: what --area says, if it is given: then lanes may be chosen too.
 
     Raises:
         InputError: for words that a choice does not take, and what is left to a search that there is none of.
@@ -61,27 +59,20 @@ def read_choices(schedule: Schedule, given: dict[str, Any], budget: Budget | Non
     grown = [one for one in _GROWING if words[one.name] == AUTO]
     taken = {name: None if word == "" else word for name, word in words.items()}
     schedule = with_words(schedule, taken | dict.fromkeys(one.name for one in grown))
-    room = room_for((one.name for one in grown), budget)
+    room = Room.of((one.name for one in grown), area)
     if room.grows and not schedule.is_open:
-        option = "--area" if budget is not None else f"{grown[0].option} auto"
+        option = "--area" if area is not None else f"{grown[0].option} auto"
         raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
     return schedule, room
 
 
 def growing_options(command: Command) -> Command:
-    """Gives a command an option for each choice by which a search may enlarge a design; of those that are
-    given `room_for` takes the names."""
+    """Gives a command an option for each choice by which a search may enlarge a design."""
     for one in reversed(_GROWING):
         command = click.option(
             one.option, one.name, type=click.Choice([AUTO]), help=f"auto: try {one.name} too."
         )(command)
     return command
-
-
-def room_for(grown: Iterable[str], budget: Budget | None) -> Room:
-    """How large a design may be: what may be enlarged, and what --area limits, if it does."""
-    in_area = (one.name for one in _GROWING if one.grows_in_area and budget is not None)
-    return Room(frozenset((*grown, *in_area)), budget)
 
 
 def comparing_options(command: Command) -> Command:

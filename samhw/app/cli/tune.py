@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -18,7 +17,7 @@ from samhw.app.cli.options import AREA, TYPES, complete_programs, data_option, l
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, command_line, print_json, print_table
 from samhw.app.cli.progress import Line, line
-from samhw.app.cli.schedules import growing_options, room_for
+from samhw.app.cli.schedules import growing_options
 from samhw.app.report.grids import tuned_grid, types_grid
 from samhw.app.sweep import Configuration, sweep
 from samhw.app.sweep.tuning import (
@@ -27,16 +26,13 @@ from samhw.app.sweep.tuning import (
     Trial,
     Tuned,
     search,
-    shortlist,
 )
-from samhw.app.workload import Workload, bind_program, job_of
+from samhw.app.workload import Workload, bind_program
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type, asked_types, types_text
 from samhw.compiler.search.explore import Explored
-from samhw.cost import parse_budget
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
-from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program
 
@@ -111,7 +107,6 @@ def tune(
         raise InputError(f"--budget {budget:g}: a search takes some seconds; give more than 0.")
     if output == "-":
         raise InputError("-o names the schedule's file, beside which a table is kept; give a file.")
-    most = None if area is None else parse_budget(area)
     end = monotonic() + budget
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked, types=asked_types(types))
@@ -124,28 +119,31 @@ def tune(
         return
     if objective not in OBJECTIVES:
         raise InputError(f"--objective {objective} is for a search of types; add '--error 1e-3'.")
-    given = replace(load_schedule(file), fuse=AUTO)
+    given = load_schedule(file)
     placed = memory_of(memory, None)
     if placed is None:
         check_on_chip(given, "a search")
-    room = room_for([name for name, word in grown.items() if word], most)
-    job = replace(job_of(workload, given, value=asked, arch=Arch(), room=room), memory=placed)
-
     with line("tune", "{task.completed:.0f} schedules") as shown:
-        found = search(
-            job,
+        found, looked = search(
+            workload,
+            given,
             budget,
             objective,
-            lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
+            grown=[name for name, word in grown.items() if word],
+            area=area,
+            confirm=confirm,
+            value=asked,
+            memory=placed,
+            progress=lambda count, least: _show(shown, count, f"best {least:,.0f} cycles"),
         )
         listed = {
             one: Configuration(
                 program, "+".join(data), asked, one.schedule, memory=memory or "chip", types=types or ""
             )
-            for one in shortlist(found, confirm)
+            for one in found
         }
         trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)
-    tuned = Tuned(workload.name, tuple(trials), len(found), objective, types_text(workload.types))
+    tuned = Tuned(workload.name, tuple(trials), looked, objective, types_text(workload.types))
     _write(tuned, views)
 
 

@@ -57,7 +57,7 @@ class NetworkResult(ImportedResult):
 
     @cached_property
     def outputs(self) -> dict[str, Array]:
-        """The network's outputs by name, in their types, as the hardware has computed them."""
+        """The network's outputs by name, in their types and shapes, as the hardware has computed them."""
         held = {name: tensor.to_dense() for name, tensor in self.result.tensors.items()}
         return {output.port.name: output.of(held, self.arguments) for output in self.imported.outputs}
 

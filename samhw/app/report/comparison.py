@@ -95,15 +95,19 @@ class Comparison:
         }
 
     def csv(self) -> str:
-        """A row for each schedule: what it is, and what it took or why it is refused."""
+        """A row for each schedule: what it is, and what it took or why it is refused; with a clock its time
+        in seconds too, and the rate of off-chip memory in GB/s."""
         figures = [one.name for one in fields(Measure)]
+        timed = [] if self.period is None else [*time_report(0, self.period), "gigabytes_per_second"]
         output = StringIO()
         table = csv.writer(output, lineterminator="\n")
-        table.writerow(["program", "data", "value", "types", "schedule", *figures, "refused"])
+        table.writerow(["program", "data", "value", "types", "schedule", *figures, *timed, "refused"])
         for outcome in self.outcomes:
             measure = outcome.measure
             held = [getattr(measure, name) if measure else "" for name in figures]
             about = [self.program, self.data, self.value, self.types]
+            time = self._time_of(outcome)
+            held += [time.get(name, "") for name in timed]
             table.writerow([*about, outcome.schedule, *held, outcome.refusal])
         return output.getvalue()
 

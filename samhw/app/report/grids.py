@@ -142,7 +142,7 @@ def fit_words(areas: Areas) -> str:
     verdicts = {device.name: device.verdict(area.use) for device, area in areas}
     fitting = [name for name, said in verdicts.items() if said == FITS]
     lacking = [
-        f"{name} ({said.partition(': ')[2].partition(',')[0]})"
+        f"{name} ({said.partition(': ')[2].partition(', ')[0]})"
         for name, said in verdicts.items()
         if said != FITS
     ]

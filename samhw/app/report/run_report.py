@@ -152,7 +152,8 @@ class BesideCpu:
         """A JSON object."""
         wide = asdict(self.wide) if self.wide else None
         own = {"ways": dict(self.cpu.ways), "machine": self.cpu.machine, "clock_hz": 1e9 / self.period}
-        return {"seconds": self.cpu.seconds, "times_as_fast": self.ratio, "as_fast": wide, **own}
+        hardware = {"cycles": self.cycles, "times_as_fast": self.ratio, "as_fast": wide}
+        return {"seconds": self.cpu.seconds, **hardware, **own}
 
     def lines(self) -> list[str]:
         """What it says, in sentences."""
@@ -252,12 +253,12 @@ class RunReport:
     @property
     def limit(self) -> str:
         """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
-        return limit(self.regions)
+        return limit(self.regions, self.model_cycles)
 
     @property
     def limits(self) -> tuple[Limit, ...]:
         """What takes longest, the longest first."""
-        return limits(self.regions)
+        return limits(self.regions, self.model_cycles)
 
     @property
     def beyond_measured_clocks(self) -> bool:

@@ -37,15 +37,18 @@ class Limit:
         return {"region": self.region, "node": self.node, "cycles": self.cycles, "text": self.text}
 
 
-def limits(regions: Sequence[RegionReport]) -> tuple[Limit, ...]:
-    """The five that take longest, in this order: the longest regions by their bottlenecks, and where there
-    are fewer, the nodes of any that are busy longest besides."""
+def limits(regions: Sequence[RegionReport], total: int) -> tuple[Limit, ...]:
+    """The five that take longest of the cycles of a run, in this order: the longest regions by their
+    bottlenecks, and where there are fewer, the nodes of any that are busy longest besides."""
     longest = sorted(regions, key=lambda region: -region.model_cycles)[:MOST]
-    total = _cycles(regions)
     found = []
     for region in longest:
         said = _said(region, len(regions) > 1)
-        found.append(Limit(region.name, _base(region), region.model_cycles, f"{_of(region, total)}{said}"))
+        found.append(
+            Limit(
+                region.name, _base(region), region.model_cycles, f"{_of(region, total, len(regions))}{said}"
+            )
+        )
     others = [
         (node.spent.busy, region, node.name)
         for region in longest
@@ -59,13 +62,13 @@ def limits(regions: Sequence[RegionReport]) -> tuple[Limit, ...]:
     return tuple(found)
 
 
-def limit(regions: Sequence[RegionReport]) -> str:
-    """What keeps a run from being shorter, in sentences: the bottleneck of its longest region, and which
-    other regions take as long."""
+def limit(regions: Sequence[RegionReport], total: int) -> str:
+    """What keeps a run of `total` cycles from being shorter, in sentences: the bottleneck of its longest
+    region, and which other regions take as long."""
     longest = max(regions, key=lambda region: region.model_cycles)
     if len(regions) == 1:
         return longest.bottleneck.short
-    cycles = f"{longest.model_cycles:,} of {_cycles(regions):,} cycles"
+    cycles = f"{longest.model_cycles:,} of {total:,} cycles"
     text = f"The region {longest.name} takes {cycles}. {_said(longest, True)}"
     equal = [r for r in regions if r is not longest and r.model_cycles >= _EQUAL * longest.model_cycles]
     equal.sort(key=lambda region: -region.model_cycles)
@@ -74,13 +77,8 @@ def limit(regions: Sequence[RegionReport]) -> str:
     return text
 
 
-def _cycles(regions: Sequence[RegionReport]) -> int:
-    """Those of the run, with one for each change of regions."""
-    return sum(region.model_cycles for region in regions) + len(regions) - 1
-
-
-def _of(region: RegionReport, total: int) -> str:
-    if region.model_cycles == total:
+def _of(region: RegionReport, total: int, regions: int) -> str:
+    if regions == 1:
         return ""
     share = region.model_cycles / max(total, 1)
     return f"{region.name} takes {region.model_cycles:,} of {total:,} cycles ({share:.1%}): "
@@ -103,6 +101,8 @@ class Statistics:
     """What the simulator counted in a run, region by region."""
 
     program: str
+    cycles: int
+    """Of the run. Regions side by side take more together."""
     regions: tuple[RegionReport, ...]
 
     def __iter__(self) -> Iterator[RegionReport]:
@@ -114,7 +114,7 @@ class Statistics:
     @property
     def limit(self) -> str:
         """What keeps the run from being shorter, in a sentence: the bottleneck of its longest region."""
-        return limit(self.regions)
+        return limit(self.regions, self.cycles)
 
     def to_json(self) -> list[dict[str, Any]]:
         """The `regions` of `samhw run --stats --json`."""
@@ -122,11 +122,9 @@ class Statistics:
 
     def __repr__(self) -> str:
         longest = max(self.regions, key=lambda region: region.cycles)
-        cycles = sum(region.cycles for region in self.regions)
-        return (
-            f"<Statistics of {self.program}: {cycles:,} cycles in {counted(len(self.regions), 'region')}; "
-            f"the longest is {longest.name}, {longest.bottleneck}>"
-        )
+        cycles = f"{self.cycles:,} cycles in {counted(len(self.regions), 'region')}"
+        most = f"the longest is {longest.name}, {longest.bottleneck}"
+        return f"<Statistics of {self.program}: {cycles}; {most}>"
 
     def _repr_html_(self) -> str:
         parts = (
@@ -152,7 +150,7 @@ def statistics(compiled: Compiled, run: RunResult) -> Statistics:
         )
     regions = zip(compiled.regions, run.regions, strict=True)
     told = (region_report(region, compiled.arch, model, model.cycles) for region, model in regions)
-    return Statistics(compiled.program.name, tuple(told))
+    return Statistics(compiled.program.name, run.cycles, tuple(told))
 
 
 def node_grid(region: RegionReport) -> list[list[str]]:

@@ -1,16 +1,19 @@
 """`samhw tune`: schedules that a search finds, those of them worth a simulation, and the best of these."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from samhw.app.checking import Verdict
 from samhw.app.checking.energy import expected_energy
 from samhw.app.checking.measure import pareto_front
+from samhw.app.workload import Workload, job_of
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled, asked_types
-from samhw.compiler.search import Job
+from samhw.compiler import AUTO, Compiled, asked_types
+from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import Explored, explore
+from samhw.graph import Arch, OffChipMemory
+from samhw.graph.numerics import ValueType
 
 __all__ = [
     "OBJECTIVES",
@@ -49,11 +52,42 @@ def cost_of(objective: Objective) -> Callable[[Explored], float]:
 
 
 def search(
-    job: Job, budget: float, objective: Objective, progress: Callable[[int, float], None] | None = None
-) -> list[Explored]:
-    """The schedules that half of a budget in seconds finds by estimate, the best first; the other half is for
-    simulations. Arguments and errors are those of `explore`."""
-    return explore(job, budget / 2, cost_of(objective), progress=progress, energy=_energy_for(objective, job))
+    workload: Workload,
+    schedule: Schedule,
+    budget: float,
+    objective: Objective,
+    *,
+    grown: Iterable[str] = (),
+    area: str | None = None,
+    confirm: int = 8,
+    value: ValueType | None = None,
+    arch: Arch | None = None,
+    entries: Mapping[str, int] | None = None,
+    memory: OffChipMemory | None = None,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[list[Explored], int]:
+    """What is worth a simulation, as `shortlist` has it, of the schedules that half of a budget in seconds
+    finds by estimate (the other half is for simulations), and how many these are.
+
+    Args:
+        schedule: whose fields stay as they are, but for the level of fusion.
+        grown: the choices by which a design may be enlarged, such as `lanes`.
+        area: what the design may take, as --area; what fills an area is then tried too.
+        confirm: how many of the best are simulated.
+        value, arch, entries: as for `job_of`.
+        memory: what holds tensors off chip.
+        progress: as for `explore`.
+
+    Raises:
+        InputError: for an area that there is not, and if no schedule can be lowered.
+    """
+    room = Room.of(grown, area)
+    given = replace(schedule, fuse=AUTO)
+    job = job_of(workload, given, value=value, arch=arch, entries=entries, room=room)
+    job = replace(job, memory=memory)
+    energy = _energy_for(objective, job)
+    found = explore(job, budget / 2, cost_of(objective), progress=progress, energy=energy)
+    return shortlist(found, confirm), len(found)
 
 
 def _energy_for(objective: Objective, job: Job) -> Callable[[Compiled, Schedule], float] | None:

@@ -64,12 +64,12 @@ class ModuleResult(ImportedResult):
 
     @cached_property
     def output(self) -> Any:
-        """What the module gives, in its own structure, as the hardware has computed it."""
+        """What the module gives, in its own structure and shapes, as the hardware has computed it."""
         held = {name: tensor.to_dense() for name, tensor in self.result.tensors.items()}
         return self.imported.outputs(held, self.arguments)
 
     def __getitem__(self, name: str) -> "npt.NDArray[Any] | scipy.sparse.sparray":
-        """A stored tensor of the program, as `DesignResult` gives it."""
+        """A stored tensor of the program, as `DesignResult` gives it; raises as that does."""
         return self.result[name]
 
     def check(self) -> ModuleCheck:

@@ -1,18 +1,18 @@
 """What is to be compiled, and for what; and what passes make of the inputs of a program before anything is
 decided."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from math import ceil, log2
 from typing import Protocol
 
-from samhw.choices.schedule import Schedule
+from samhw.choices.schedule import CHOICES, Schedule
 from samhw.compiler.passes import Lowerable, apply_program_passes, with_derived
 from samhw.compiler.search.spaces import in_modules
 from samhw.compiler.search.work import Sizes
 from samhw.compiler.value_choice import choose_value
-from samhw.cost import Budget
+from samhw.cost import Budget, parse_budget
 from samhw.cost.statistics import TensorStatistics
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
@@ -35,6 +35,13 @@ class Room:
 
     grows: frozenset[str] = frozenset()
     budget: Budget | None = None
+
+    @classmethod
+    def of(cls, grows: Iterable[str], area: str | None) -> "Room":
+        """The room in which some choices may enlarge a design; in an area, as --area has it, what fills that
+        too. Raises `InputError` for an area that there is not."""
+        in_area = (one.name for one in CHOICES if one.grows_in_area and area is not None)
+        return cls(frozenset((*grows, *in_area)), None if area is None else parse_budget(area))
 
 
 HALF = 0.5

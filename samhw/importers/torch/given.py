@@ -86,7 +86,7 @@ def annotate(tensor: torch.Tensor, format: str) -> None:
     PyTorch's modes: `annotate(model.fc1.weight, "csr")`.
 
     Raises:
-        InputError: for a format that it cannot have.
+        InputError: for a format that there is not, of another number of modes than the tensor, or in blocks.
     """
     found = Format.parse(format, tensor.dim())
     if found.block is not None:

@@ -305,6 +305,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "to on chip",
         where={"memory": one_of("hbm2", "ddr4", "ddr4, channels as on chip", "ddr4, no reading ahead")},
     ),
+    "board-networks": Columns("board_networks", "network; cycles; LUTs; block RAMs; MHz; ms; by SciPy, ms"),
     "scans": Columns(
         "scans", "weights; batch; cycles; busiest node; with its waiting", where={"batch": one_of(1, 16)}
     ),

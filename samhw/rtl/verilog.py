@@ -71,13 +71,14 @@ def verilog(
     probes: bool = False,
     host: HostOptions = PLAIN_HOST,
     layout: OffChipLayout | None = None,
+    chip_model: bool = True,
 ) -> str:
     """The Verilog of a design's `Top` with clock and reset of its own; the same text for the same design on
-    every machine. With tensors in an SDRAM it lacks the model of the chip, which lies beside those of cells.
+    every machine. The model of an SDRAM, if it has one, lies beside those of cells.
 
     Args:
         name: of the top module; those of the others begin with it.
-        stall_ports, probes, host, layout: as for `Top`.
+        stall_ports, probes, host, layout, chip_model: as for `Top`.
     """
     platform = VerilogPlatform(name)
     with no_collection():
@@ -89,7 +90,7 @@ def verilog(
             own_clock=True,
             host=host,
             layout=layout,
-            chip_model=True,
+            chip_model=chip_model,
         )
         text = convert(top, platform, name)
     text = _with_notes(_tidy(text), top, name, platform)

@@ -1,5 +1,6 @@
 """Tensors in an SDRAM with LiteDRAM's controller: the words are right, and the simulator, which is given
-what the memory did, takes the same cycles. The chip's model ends a run at whatever its data sheet forbids."""
+what the memory did, takes the same cycles. Our model of the chip ends a run at whatever its data sheet
+forbids; LiteDRAM's prints it, which ends a run too."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from samhw.choices.schedule import Schedule
 from samhw.graph import Ports, RecordedMemory, SdramMemory
 from samhw.graph.off_chip_memory import read_log
 from samhw.graph.off_chip_numbers import SdramChip
+from samhw.rtl.sdram.sdram import _HEAD, READ_LATENCY, _blocking
 from samhw.targets.backends import MODEL, RTL, run
+from samhw.targets.boards import SDRAM_MODEL
+from samhw.targets.running import driver
 
 pytest.importorskip("litedram")
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
@@ -40,11 +44,59 @@ FEW = ("spmm",)
 """Those that every round runs."""
 
 
+OTHER = "litedrams_chip"
+
+AROUND = f"""
+module samhw_sdram_registered #(
+  parameter CYCLE_PS = 0, BANK_BITS = 2, ROW_BITS = 13, COLUMN_BITS = 9, BYTES = 2, LATENCY = 2
+) (
+  input clk, cke, cs_n, ras_n, cas_n, we_n, input [BANK_BITS-1:0] ba, input [ROW_BITS-1:0] a,
+  input [BYTES-1:0] dqm, input [8*BYTES-1:0] dq_o, input dq_oe, output [8*BYTES-1:0] dq_i
+);
+  {OTHER} chip (.sys_clk(clk), .cs_n(cs_n | ~cke), .ras_n(ras_n), .cas_n(cas_n), .we_n(we_n), .bank(ba),
+    .address(a), .wrdata_mask(dqm), .wrdata(dq_o), .rddata(dq_i));
+endmodule
+"""
+
+
+def litedrams_model(chip: SdramChip) -> str:
+    """Verilog of LiteDRAM's own model of a chip, which checks times, at our pins; and our observer."""
+    from litedram import modules
+    from litedram.common import PhySettings
+    from litedram.phy.model import SDRAM_VERBOSE_STD, SDRAMPHYModel
+    from litex.gen.fhdl import verilog
+    from migen import ClockDomain, Module
+
+    clock, bits = 1e12 / chip.cycle_ps, 8 * chip.word_bytes
+    pins = PhySettings(
+        *("model", "SDR", bits, bits, 1, 0, 0, chip.latency),
+        read_latency=chip.latency + READ_LATENCY,
+        write_latency=0,
+    )
+    m = Module()
+    m.clock_domains.sys = sys = ClockDomain("sys", reset_less=True)
+    figures = getattr(modules, chip.figures)(clock, "1:1")
+    m.submodules.model = model = SDRAMPHYModel(figures, pins, clk_freq=clock, verbosity=SDRAM_VERBOSE_STD)
+    names = ("cs_n", "ras_n", "cas_n", "we_n", "bank", "address", "wrdata_mask", "wrdata", "rddata")
+    phase = model.dfi.p0
+    for name in names:
+        getattr(phase, name).name_override = name
+    ports = {sys.clk, *(getattr(phase, name) for name in names)}
+    text = _blocking(_HEAD.sub("", str(verilog.convert(m, ports, name=OTHER, regular_comb=False))))
+    own = SDRAM_MODEL.read_text(encoding="utf-8")
+    return f"{text}{AROUND}{own[own.index('// Shows the pins of a master') :]}"
+
+
 @pytest.mark.parametrize(
     "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.nightly) for name in CASES]
 )
-def test_cycles_and_words(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("chip", ["ours", pytest.param("LiteDRAM's", marks=pytest.mark.nightly)])
+def test_cycles_and_words(name: str, chip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program, data, schedule, memory = CASES[name]
+    if chip != "ours":
+        path = tmp_path / "chip.v"
+        path.write_text(litedrams_model(memory.chip))
+        monkeypatch.setattr(driver, "SDRAM_MODEL", path)
     workload = bind_program(program, [data])
     compiled = compile_workload(workload, Schedule(**schedule))
     log = tmp_path / "log"

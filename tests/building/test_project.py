@@ -17,7 +17,7 @@ from samhw.rtl.host_port import AxiLiteSignature
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.project import _pins
 from samhw.targets.building.verilator import find_verilator
-from tests.support.command import good
+from tests.support.command import good, refused
 
 PROGRAM = "tensor x[i=20] : csf\ntensor y[i=20] : csf\ny[i] = x[i] * x[i] + x[i]\n"
 
@@ -77,6 +77,63 @@ def test_the_testbench_passes_as_generated(build: Path) -> None:
         path.write_text(json.dumps(words | change))
         assert subprocess.run(command, capture_output=True).returncode == 1
     path.write_text(json.dumps(words))
+
+
+FAR = ("--memory", "ddr4", "--ports", "line=32,beat=8,lines=4,ahead=1", "--place", "x=ddr,y.vals=ddr")
+"""Two inputs and a result off the chip, the others on it."""
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+@pytest.mark.nightly
+def test_the_testbench_answers_masters(tmp_path: Path) -> None:
+    """Words and cycles are those of the simulator, and another latency takes others."""
+    (tmp_path / "program.ein").write_text(PROGRAM)
+    out = tmp_path / "out"
+    good(
+        "build", tmp_path / "program.ein", "--data", "random:size=20", *FAR, "--target", "verilog", "-o", out
+    )
+    far = json.loads((out / "address_map.json").read_text())["off_chip"]["arrays"]
+    assert {"x.vals", "y.vals"} <= {array["memory"] for array in far}
+    command = [sys.executable, out / "bench" / "run.py"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "PASS=2 FAIL=0" in done.stdout + done.stderr, done.stdout + done.stderr
+    path = out / "bench" / "words.json"
+    words = json.loads(path.read_text())
+    for change in (
+        {"latency": words["latency"] + 1},
+        {"results": {"y.vals": [1, *words["results"]["y.vals"]]}},
+    ):
+        path.write_text(json.dumps(words | change))
+        assert subprocess.run(command, capture_output=True).returncode == 1
+
+
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("memory", ["constant:3", "sdram"])
+def test_memory_off_the_chip_has_pins(memory: str, tmp_path: Path) -> None:
+    """Which the wrapper passes on, and lint is silent."""
+    if memory == "sdram":
+        pytest.importorskip("litedram")
+    (tmp_path / "program.ein").write_text(PROGRAM)
+    out, more = tmp_path / "out", ("--clock", "50MHz") if memory == "sdram" else ()
+    good("build", tmp_path / "program.ein", *("--memory", memory), *more, *("--target", "verilog", "-o", out))
+    wrapper = (out / "samhw_top_axi.v").read_text()
+    pin = "input wire [15:0] sdram_dq_i" if memory == "sdram" else "input wire m_axi0_arready"
+    assert f"    {pin},\n" in wrapper
+    assert ("m_axi0 ARREADY" in wrapper) == (memory != "sdram")
+    assert (out / "rtl" / "samhw_sdram_controller.v").exists() == (memory == "sdram")
+    assert not (out / "samhw_top_litex.py").exists()
+    verilator = find_verilator()
+    files = ["samhw_top.vlt", "samhw_top_axi.v", "-f", "samhw_top.f", "--top-module", "samhw_top_axi"]
+    command = [verilator.program, "--lint-only", "-Wall", *files]
+    done = subprocess.run(command, cwd=out, env=verilator.environment(), capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_a_clock_is_that_of_a_controller(tmp_path: Path) -> None:
+    build = ("build", "spmv", "--data", "karate", "--target", "verilog", "-o", tmp_path / "out")
+    assert "unless it has an SDRAM; leave out --clock" in refused(*build, "--clock", "50MHz")
+    assert "from 13.3 to 50 ns" in refused(*build, "--clock", "80MHz", "--memory", "sdram")
 
 
 def test_a_build_without_data_has_registers_to_try(tmp_path: Path) -> None:

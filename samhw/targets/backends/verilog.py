@@ -1,12 +1,26 @@
 """The generated RTL as a folder of Verilog, for somebody else's project."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
-from samhw.graph import AddressMap, HostOptions, MemoryRole
+from samhw.compiler.placement import arrays_off_chip
+from samhw.errors import InputError
+from samhw.graph import (
+    AddressMap,
+    ConstantMemory,
+    HostOptions,
+    MemoryRole,
+    OffChip,
+    OffChipLayout,
+    OffChipMemory,
+    SdramMemory,
+    layout_of,
+)
+from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends.backend import Target
-from samhw.targets.backends.sim import SimulatorBackend, write_graph
+from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.elaborate import NAME, write_address_map, write_verilog
 from samhw.targets.building.project import BenchRun, write_project
 from samhw.targets.running.images import Inputs
@@ -16,13 +30,16 @@ __all__ = ["VerilogTarget"]
 MOST_WORDS = 100_000
 """Of the inputs of a run that the testbench does, a word at a time."""
 
+LATENCY = 20
+"""Cycles in which the memory of a testbench answers."""
+
 
 class VerilogTarget(Target):
     """Verilog with a port of AXI4-Lite or AXI4; needs no C++ compiler."""
 
     target = "verilog"
     carries_data = True
-    settings = frozenset({"name", "host"})
+    settings = frozenset({"name", "host", "memory", "clock"})
     key_files: ClassVar[dict[str, str]] = {
         "*.f": "the list of the modules in rtl/, the top first",
         "*.vlt": "lint exceptions; its first line has Verilator's command",
@@ -40,6 +57,8 @@ class VerilogTarget(Target):
         *,
         name: str = NAME,
         host: str = "",
+        memory: OffChipMemory | None = None,
+        clock: float | None = None,
     ) -> None:
         """The graph, the modules (`rtl/`, with their list, `NAME.f`, and lint exceptions, `NAME.vlt`), the
         address map as JSON and as a C header, and what docs/host_port.md lists around them. With inputs, of
@@ -48,21 +67,47 @@ class VerilogTarget(Target):
         Args:
             name: of the top module; the header's macros begin with it in capitals.
             host: the choices of its port, as `HostOptions.parse` takes them.
+            memory: what masters of AXI4 reach, or the SDRAM whose controller is part of the design; the
+                testbench has no run with that.
+            clock: period in ns, by which the controller counts its times.
         """
         design, arch, chosen = compiled.design, compiled.arch, HostOptions.parse(host)
+        layout = _layout(compiled, memory, clock)
         write_graph(compiled, directory)
-        write_verilog(design, arch, directory, name, chosen)
-        write_address_map(design, arch, directory, name, chosen)
-        bench = None if inputs is None else _bench(compiled, inputs)
-        write_project(AddressMap(design, arch, chosen), directory, name, bench)
+        far = write_verilog(design, arch, directory, name, chosen, layout)
+        write_address_map(design, arch, directory, name, chosen, layout)
+        bench = None if inputs is None else _bench(compiled, inputs, layout)
+        write_project(AddressMap(design, arch, chosen, layout), directory, name, bench, far)
 
 
-def _bench(compiled: Compiled, inputs: Inputs) -> BenchRun | None:
-    """A run with what the simulator has of it; None for one that would take long."""
-    if sum(map(len, inputs.memories.values())) > MOST_WORDS:
+def _layout(compiled: Compiled, memory: OffChipMemory | None, clock: float | None) -> OffChipLayout | None:
+    """What lies off the chip. Raises `InputError` for a clock that nothing counts by."""
+    if isinstance(memory, SdramMemory) and clock is not None:
+        memory = replace(memory, chip=replace(memory.chip, cycle_ps=round(clock * 1000)))
+    elif clock is not None:
+        raise InputError("Verilog has any clock, unless it has an SDRAM; leave out --clock.")
+    if memory is None:
         return None
-    done = SimulatorBackend().execute(compiled, inputs)
+    return layout_of(compiled.design, compiled.arch, memory, arrays_off_chip(compiled, memory))
+
+
+def _bench(compiled: Compiled, inputs: Inputs, layout: OffChipLayout | None) -> BenchRun | None:
+    """A run with what the simulator has of it; None for one that would take long, or whose cycles only
+    hardware knows."""
+    if sum(map(len, inputs.memories.values())) > MOST_WORDS or (layout and layout.chip):
+        return None
+    placed = None
+    if layout is not None:
+        masters = {name: array.master for name, array in layout.arrays.items()}
+        placed = OffChip(ConstantMemory(LATENCY, layout.ports), masters)
+    done = simulate_regions(compiled.design, compiled.arch, *inputs, memory=placed)
     roles = {memory.name: memory.role for memory in compiled.design.memories}
-    results = {n: words.tolist() for n, words in done.words.items() if roles[n] is MemoryRole.OUTPUT}
+    results = {
+        name: words.tolist()
+        for result in done
+        for name, words in result.memories.items()
+        if roles[name] is MemoryRole.OUTPUT
+    }
     loaded = {name: words.tolist() for name, words in inputs.memories.items()}
-    return BenchRun(inputs.extents, loaded, results, done.cycles)
+    cycles = total_cycles(done)
+    return BenchRun(inputs.extents, loaded, results, cycles, LATENCY)

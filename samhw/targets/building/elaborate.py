@@ -9,6 +9,7 @@ import logging
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from samhw.errors import InputError
 from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, HostOptions, dumps
@@ -33,12 +34,13 @@ def generate_verilog(
     stall_ports: bool = False,
     host: HostOptions = PLAIN_HOST,
     layout: OffChipLayout | None = None,
+    chip_model: bool = True,
 ) -> str:
     """The text of `samhw.rtl.verilog`, generated again only if design, options or generator have changed.
 
     Raises `InputError` if Amaranth is not installed.
     """
-    options = repr((name, probes, stall_ports, host))
+    options = repr((name, probes, stall_ports, host, chip_model))
     placed = [] if layout is None else [json.dumps(layout.to_json())]
     if layout is not None and layout.chip is not None:
         from samhw.rtl.sdram import controller_version
@@ -52,7 +54,14 @@ def generate_verilog(
 
         _log.debug("generating the RTL")
         text = verilog(
-            design, arch, name=name, probes=probes, stall_ports=stall_ports, host=host, layout=layout
+            design,
+            arch,
+            name=name,
+            probes=probes,
+            stall_ports=stall_ports,
+            host=host,
+            layout=layout,
+            chip_model=chip_model,
         )
         (folder / "samhw_top.v.gz").write_bytes(gzip.compress(text.encode(), compresslevel=1))
 
@@ -112,16 +121,22 @@ def check_name(name: str) -> str:
 
 
 def write_verilog(
-    design: Design, arch: Arch, directory: Path, name: str = NAME, host: HostOptions = PLAIN_HOST
-) -> None:
+    design: Design,
+    arch: Arch,
+    directory: Path,
+    name: str = NAME,
+    host: HostOptions = PLAIN_HOST,
+    layout: OffChipLayout | None = None,
+) -> "list[TopPin]":
     """Writes the modules, one in each file of `rtl/`; their list, `<name>.f`; and for Verilator's lint the
-    exceptions, `<name>.vlt`.
+    exceptions, `<name>.vlt`. Gives the pins of the top to memory off the chip, as `layout` has it.
 
     Raises `InputError` if Amaranth is not installed, or for a name that is none.
     """
-    text = generate_verilog(design, arch, name=check_name(name), host=host)
+    text = generate_verilog(design, arch, name=check_name(name), host=host, layout=layout, chip_model=False)
     # Imported late, since it needs Amaranth, of which the line above says whether it is there.
     from samhw.rtl import LINT_EXCEPTIONS, split_modules
+    from samhw.rtl.sdram import CONTROLLER
 
     (directory / "rtl").mkdir()
     modules = split_modules(text)
@@ -133,7 +148,26 @@ def write_verilog(
         f"lint_off -rule {rule} // {comment_text(why)}" for rule, why in LINT_EXCEPTIONS.items()
     )
     lint = _LINT.format(lint=f"{name}.vlt", files=f"{name}.f", rules=rules, name=name)
+    if CONTROLLER in modules:
+        lint += f'lint_off -file "*/{CONTROLLER}.v" // it is LiteDRAM\'s\n'
     (directory / f"{name}.vlt").write_text(lint, encoding="utf-8")
+    return _far_pins(modules[name])
+
+
+class TopPin(NamedTuple):
+    """A pin of the top: `way` is input or output."""
+
+    name: str
+    width: int
+    way: str
+
+
+_FAR_PIN = re.compile(r"^  (input|output) (?:\[(\d+):0\] )?((?:m_axi\d+|sdram)_\w+) ?;", re.MULTILINE)
+
+
+def _far_pins(top: str) -> "list[TopPin]":
+    """Those of a module to memory off the chip."""
+    return [TopPin(name, int(high or 0) + 1, way) for way, high, name in _FAR_PIN.findall(top)]
 
 
 def write_address_map(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from samhw.graph import AddressMap, HostOptions, MemoryRole
 from samhw.names import comment_text, plain
+from samhw.targets.building.elaborate import TopPin
 
 if TYPE_CHECKING:
     import jinja2
@@ -58,14 +59,19 @@ class BenchRun(NamedTuple):
     results: Mapping[str, Sequence[int]]
     """Those that the run leaves in the memories of results."""
     cycles: int
+    latency: int = 0
+    """Of the memories off the chip, which the testbench has: they are `constant:T` (docs/memory.md)."""
 
 
-def write_project(addresses: AddressMap, directory: Path, name: str, bench: BenchRun | None) -> None:
+def write_project(
+    addresses: AddressMap, directory: Path, name: str, bench: BenchRun | None, far: Sequence[TopPin] = ()
+) -> None:
     """Writes what docs/host_port.md lists under *Around the Verilog*.
 
     Args:
         name: of the top module.
         bench: what the testbench runs; without, it tries the registers alone.
+        far: the pins to memory off the chip, for which there is no module of LiteX.
     """
     host = addresses.host
     context: dict[str, Any] = {
@@ -74,6 +80,9 @@ def write_project(addresses: AddressMap, directory: Path, name: str, bench: Benc
         "bits": addresses.address_bits,
         "range": 1 << addresses.address_bits,
         "pins": _pins(host),
+        "far": far,
+        "masters": _masters(far),
+        "beat": addresses.layout.ports.beat if addresses.layout else 0,
         "bursts": host.bursts,
         "id_bits": host.id_bits,
         "protocol": "AXI4" if host.bursts else "AXI4-Lite",
@@ -88,10 +97,20 @@ def write_project(addresses: AddressMap, directory: Path, name: str, bench: Benc
         f"bench/test_{name}.py": "test_bench.py",
         "bench/run.py": "run.py",
     }.items():
+        if far and template == "litex.py":
+            continue
         text = _environment().get_template(f"{template}.j2").render(context)
         (directory / path).write_text(text, encoding="utf-8")
     words = {} if bench is None else bench._asdict()
+    if not far:
+        words.pop("latency", None)
     (directory / "bench" / "words.json").write_text(json.dumps(words) + "\n", encoding="utf-8")
+
+
+def _masters(far: Sequence[TopPin]) -> list[str]:
+    """The masters among the pins, none of which an SDRAM answers."""
+    names = dict.fromkeys(pin.name.rpartition("_")[0] for pin in far)
+    return [] if any(pin.name.startswith("sdram_") for pin in far) else [*names]
 
 
 def _pins(host: HostOptions) -> list[_Pin]:

@@ -125,8 +125,11 @@ class BoardDesign:
 
     def __post_init__(self) -> None:
         if self.memory is not None and self.board.sdram is None:
+            has_ddr3 = ("ddr3", 0) in self.board.platform().resources
+            ddr3 = ", and nothing here calibrates the reads of its DDR3" if has_ddr3 else ""
             raise InputError(
-                f"The board {self.board.name} has no SDRAM that samhw knows; leave out --memory."
+                f"The board {self.board.name} has no SDRAM that samhw knows{ddr3}; leave out --memory, or "
+                "take board:ulx3s."
             )
 
     @classmethod

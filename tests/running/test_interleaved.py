@@ -15,16 +15,7 @@ from samhw.compiler.pipeline import compile_job
 from samhw.compiler.placement import interleaved_lines
 from samhw.compiler.search import Job
 from samhw.errors import InputError
-from samhw.graph import (
-    Graph,
-    Parallel,
-    Run,
-    block_rams,
-    dumps,
-    loads,
-    unproved_circles,
-    validate_design,
-)
+from samhw.graph import Graph, Parallel, Run, block_rams, dumps, loads, unproved_circles, validate_design
 from samhw.graph.banks import bank_ports
 from samhw.graph.off_chip_memory import load_memory
 from samhw.lang import Capacity, parse

@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 
 from samhw.errors import InputError
 from samhw.graph.fabrics import built_graph
 from samhw.graph.ir import Channel, Graph, Memory, MemoryRole, Node, TensorBinding
 from samhw.graph.numerics import ValueType
-from samhw.graph.sequence import Parallel, Repeat, Run, Steps, beside, in_turn
+from samhw.graph.sequence import Run, Steps, beside, in_turn, most_at_a_time
 from samhw.graph.spec import Payload
 from samhw.words import counted
 
@@ -204,15 +203,13 @@ class Design:
     def copies(self) -> dict[str, int]:
         """By memory, how many copies of it are on chip: one for each word that the nodes of a region, and of
         those beside it, read at a time (docs/host_port.md); of one in banks a single one."""
-        read: list[Counter[str]] = []
-        for graph in self.regions:
-            read.append(words := Counter[str]())
+        read: dict[int, Counter[str]] = {}
+        for number, graph in enumerate(self.regions):
+            words = read[number] = Counter[str]()
             for node in graph.nodes:
                 words.update({name: node.spec.memories[param].reads for param, name in node.memories.items()})
-        needed: dict[str, int] = dict.fromkeys(self.memory, 1)
-        for count in _most_at_a_time(self.sequence, read):
-            needed |= {name: max(words, needed[name]) for name, words in count.items()}
-        return needed | {memory.name: 1 for memory in self.memories if memory.banks}
+        needed = Counter(dict.fromkeys(self.memory, 1)) | most_at_a_time(self.sequence, read)
+        return dict(needed) | {memory.name: 1 for memory in self.memories if memory.banks}
 
     def label(self, region: int, name: str) -> str:
         """What a node or a channel of a region is called where those of all regions meet."""
@@ -225,22 +222,6 @@ class Design:
     def stored(self, memory: Memory) -> Payload:
         """What lies at one place of a memory."""
         return memory.payload(self.value)
-
-
-def _most_at_a_time(steps: Steps, read: Sequence[Counter[str]]) -> list[Counter[str]]:
-    """The words of each memory that each of some steps reads at a time: at most, and of a parallel step what
-    its bodies do together."""
-    found: list[Counter[str]] = []
-    for step in steps:
-        match step:
-            case Run(region):
-                found.append(read[region])
-            case Repeat(_, _, body):
-                found += _most_at_a_time(body, read)
-            case Parallel(bodies):
-                most = [reduce(or_, _most_at_a_time(body, read), Counter[str]()) for body in bodies]
-                found.append(sum(most, Counter[str]()))
-    return found
 
 
 def _roles(graphs: Iterable[Graph], results: Collection[str]) -> Mapping[str, MemoryRole]:

@@ -1,5 +1,6 @@
 """The order in which a run goes through the regions of a design: a tree of steps."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -16,6 +17,7 @@ __all__ = [
     "check_steps",
     "first_of",
     "in_turn",
+    "most_at_a_time",
     "runs_of",
     "sequence_of",
     "starts_of",
@@ -117,6 +119,21 @@ def beside(steps: Steps) -> dict[int, frozenset[int]]:
             every = frozenset[int]().union(*bodies)
             for body in bodies:
                 found |= {region: found[region] | (every - body) for region in body}
+    return found
+
+
+def most_at_a_time(steps: Steps, needs: Mapping[int, Counter[str]]) -> Counter[str]:
+    """Of what each region needs of some things, by their names, the most that steps need at a time: bodies
+    side by side need it together."""
+    found = Counter[str]()
+    for step in steps:
+        match step:
+            case Run(region):
+                found |= needs[region]
+            case Repeat(_, _, body):
+                found |= most_at_a_time(body, needs)
+            case Parallel(bodies):
+                found |= sum((most_at_a_time(body, needs) for body in bodies), Counter[str]())
     return found
 
 

@@ -23,13 +23,22 @@ from samhw.hls.cards import (
     ram_of,
 )
 from samhw.hls.cpp import comment, plain_word, word_width
-from samhw.hls.interface import PointerArgument, kernel_ports, port_uses, sequence_extents, sequencer
+from samhw.hls.interface import kernel_ports, port_uses, sequence_extents, sequencer
 from samhw.hls.library import library, render
 from samhw.hls.lower import lower
 from samhw.hls.masters import STATUS, AxiPort, Copies, Masters, copies_of_region, copies_of_sequence, masters
 from samhw.hls.off_chip import BURST, LATENCY, LINE_BYTES, OUTSTANDING, burst_of, lines_of, memory_bytes
 from samhw.hls.overlay import buffers_of, kernel_of, overlay
-from samhw.hls.program import Argument, HlsProgram, HlsRegion, HlsStream, MemoryPort, Process
+from samhw.hls.program import (
+    Argument,
+    HlsProgram,
+    HlsRegion,
+    HlsStream,
+    MemoryPort,
+    Moment,
+    PointerArgument,
+    Process,
+)
 from samhw.hls.region_builder import SPREAD
 from samhw.names import identifiers
 
@@ -304,7 +313,7 @@ def kernel_context(program: HlsProgram, design: Design, arch: Arch, options: Opt
 def _masters(
     program: HlsProgram,
     ports: tuple[PointerArgument, ...],
-    uses: Mapping[str, frozenset[tuple[int, str]]],
+    uses: Mapping[str, frozenset[tuple[Moment, str]]],
     design: Design,
     arch: Arch,
     options: Options,
@@ -316,7 +325,7 @@ def _masters(
 
 def axi_ports(
     ports: Iterable[PointerArgument],
-    uses: Mapping[str, frozenset[tuple[int, str]]],
+    uses: Mapping[str, frozenset[tuple[Moment, str]]],
     design: Design,
     arch: Arch,
     options: Options,
@@ -346,7 +355,7 @@ class _Bursts(NamedTuple):
 
 def _bursts(
     ports: Iterable[PointerArgument],
-    uses: Mapping[str, frozenset[tuple[int, str]]],
+    uses: Mapping[str, frozenset[tuple[Moment, str]]],
     copies: Copies,
     own: Masters,
     lines: Mapping[str, int],

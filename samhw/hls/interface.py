@@ -1,118 +1,38 @@
 """The top function: its memory arguments, and the sequence in which it runs its regions."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from samhw.graph import Design, Graph, Memory, MemoryRole, Repeat, Run, Steps
-from samhw.graph.sequence import walk
+from samhw.graph import Design, Graph, MemoryRole, Parallel, Repeat, Run, Steps
+from samhw.graph.sequence import most_at_a_time, walk
 from samhw.hls.cpp import memory_word
 from samhw.hls.lower import arguments_by
-from samhw.hls.program import HlsProgram, HlsRegion, MemoryPort
+from samhw.hls.program import (
+    Copy,
+    Handed,
+    HlsProgram,
+    HlsRegion,
+    MemoryPort,
+    Moment,
+    ParallelBody,
+    ParallelStep,
+    PointerArgument,
+    RegionCall,
+    SequenceLine,
+)
 from samhw.hls.region_builder import step_arguments
 from samhw.names import identifiers, plain
 
 __all__ = [
-    "Copy",
-    "PointerArgument",
-    "RegionCall",
-    "SequenceLine",
     "Sequencer",
     "kernel_ports",
     "port_uses",
     "sequence_extents",
     "sequencer",
 ]
-
-
-@dataclass(frozen=True)
-class PointerArgument:
-    """A pointer argument of the top function.
-
-    `first` names the memory's first port. There are more if several processes of a region read the memory;
-    they get the same pointer.
-    """
-
-    name: str
-    memory: Memory
-    word: str
-    words: str
-    first: str
-    array: str
-    """The array on the chip that stands for it."""
-    off_chip: bool
-    """It gives and takes lines by bursts, and there is no array."""
-
-    @property
-    def place(self) -> str:
-        """What a region of several gets for it."""
-        return self.name if self.off_chip else self.array
-
-    @property
-    def read_only(self) -> bool:
-        """Only read through this port."""
-        return self.memory.role is MemoryRole.INPUT or self.name != self.first
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A copy of an array's words from `begin` on and before `end`."""
-
-    memory: str
-    source: str
-    target: str
-    begin: str
-    end: str
-
-
-@dataclass(frozen=True)
-class RegionCall:
-    """The call of a region, and what follows once it has ended."""
-
-    region: HlsRegion
-    function: HlsRegion
-    """The region whose function it calls: itself, or an equal one."""
-    about: str
-    arguments: tuple[str, ...]
-    counts: tuple[str, ...]
-    """The scalars that it gives to the top function: where what it has written begins and ends."""
-    reached: Mapping[str, str]
-    """Of a memory that is written piece by piece, the scalar with the words written so far, and the one with
-    the end of this piece."""
-    copies: tuple[Copy, ...]
-    """What is copied for later regions."""
-    stream: int
-    """The number of its first stream, among those of all regions."""
-
-    @property
-    def is_shared(self) -> bool:
-        """It calls the function of another region."""
-        return self.function is not self.region
-
-
-@dataclass(frozen=True)
-class SequenceLine:
-    """A line of the sequence: a call, or where a loop begins or ends.
-
-    Attributes:
-        depth: how many loops are around it.
-        call: the number of the call.
-        counter, extent: what a loop counts, and how far; an empty counter where it ends.
-        most: the greatest extent.
-    """
-
-    depth: int
-    call: int | None = None
-    counter: str = ""
-    extent: str = ""
-    most: int = 0
-
-    @property
-    def indent(self) -> str:
-        """The blanks before it."""
-        return "    " * (self.depth + 1)
 
 
 @dataclass(frozen=True)
@@ -134,12 +54,13 @@ class Sequencer:
     pieces: Mapping[str, tuple[str, str]]
     calls: tuple[RegionCall, ...]
     lines: tuple[SequenceLine, ...]
-    uses: Mapping[str, frozenset[tuple[int, str]]]
+    steps: tuple[ParallelStep, ...]
+    uses: Mapping[str, frozenset[tuple[Moment, str]]]
 
-    @property
-    def shared(self) -> tuple[str, ...]:
-        """The functions that several regions call, each of which is made once."""
-        return tuple(dict.fromkeys(call.function.name for call in self.calls if call.is_shared))
+    def shared(self, lines: Sequence[SequenceLine]) -> tuple[str, ...]:
+        """The functions that several of some lines call, each of which is made once for them."""
+        called = [self.calls[line.call].function.name for line in lines if line.call is not None]
+        return tuple(dict.fromkeys(name for n, name in enumerate(called) if name in called[:n]))
 
 
 def kernel_ports(region: HlsRegion) -> tuple[PointerArgument, ...]:
@@ -174,56 +95,56 @@ def sequencer(program: HlsProgram, design: Design) -> Sequencer:
         for first, *_ in [places[port.memory.name]]
         if port.name in region.begins
     }
-    extents = sequence_extents(design)
-    steps = step_arguments(node for _, node in design.nodes)
-    counters = {
-        step.index: steps.get(step.index, f"{plain(step.index)}_step")
-        for step in walk(design.sequence)
-        if isinstance(step, Repeat)
-    }
-    numbers = {region: number for number, region in enumerate(design.turns)}
+    extents, counters = sequence_extents(design), _counters(design)
     streams = [0, *accumulate(len(region.streams) for region in program.regions)]
+    calls = tuple(
+        _call(
+            region,
+            part,
+            _Function(program.regions[function], design.runs[function]),
+            dict(_given(region, places, begin)),
+            places,
+            counts,
+            pieces,
+            extents,
+            counters,
+            first,
+        )
+        for region, part, function, begin, first in zip(
+            program.regions, design.runs, program.functions, _begins(program, design), streams, strict=False
+        )
+    )
+    lines = _Lines(design, calls, counters, extents, everything, pieces)
     return Sequencer(
         extents=extents,
         ports=tuple(host),
         arrays=tuple(port for port in everything if not port.off_chip),
         counts=counts,
         pieces=pieces,
-        calls=tuple(
-            _call(
-                region,
-                part,
-                _Function(program.regions[function], design.runs[function]),
-                places,
-                counts,
-                pieces,
-                extents,
-                counters,
-                first,
-            )
-            for region, part, function, first in zip(
-                program.regions, design.runs, program.functions, streams, strict=False
-            )
-        ),
-        lines=tuple(_lines(design.sequence, numbers, counters, extents, design.extents)),
-        uses=_uses(program.regions, places),
+        calls=calls,
+        lines=tuple(lines.of(design.sequence)),
+        steps=tuple(lines.steps),
+        uses=_uses(program, design, places),
     )
 
 
-def port_uses(region: HlsRegion) -> dict[str, frozenset[tuple[int, str]]]:
+def port_uses(region: HlsRegion) -> dict[str, frozenset[tuple[Moment, str]]]:
     """The uses of the ports off the chip of a region that is a top function itself."""
     ports = [(port, "read") for port in region.inputs] + [(port, "write") for port in region.outputs]
-    return {port.name: frozenset({(0, use)}) for port, use in ports if port.off_chip}
+    return {port.name: frozenset({((0, 0), use)}) for port, use in ports if port.off_chip}
 
 
 def _uses(
-    regions: Iterable[HlsRegion], places: Mapping[str, list[PointerArgument]]
-) -> dict[str, frozenset[tuple[int, str]]]:
-    uses: dict[str, frozenset[tuple[int, str]]] = {}
-    for number, region in enumerate(regions):
-        for port, place in _given(region, places):
-            use = (number, "read" if port in region.inputs else "write")
-            uses[place.name] = uses.get(place.name, frozenset()) | {use}
+    program: HlsProgram, design: Design, places: Mapping[str, list[PointerArgument]]
+) -> dict[str, frozenset[tuple[Moment, str]]]:
+    uses: dict[str, frozenset[tuple[Moment, str]]] = {}
+    turn = {region: number for number, region in enumerate(design.turns)}
+    for number, (region, begin) in enumerate(zip(program.regions, _begins(program, design), strict=True)):
+        beside = [number, *(turn[other] for other in design.beside[design.turns[number]])]
+        for port, place in _given(region, places, begin):
+            use = "read" if port in region.inputs else "write"
+            moments = {((min(number, other), max(number, other)), use) for other in beside}
+            uses[place.name] = uses.get(place.name, frozenset()) | moments
     return {port.name: uses[port.name] for own in places.values() for port in own if port.off_chip}
 
 
@@ -237,24 +158,87 @@ def sequence_extents(design: Design) -> dict[str, str]:
     return {index: f"{name}_extent" for index, name in names.items()}
 
 
-def _lines(
-    steps: Steps,
-    numbers: Mapping[int, int],
-    counters: Mapping[str, str],
-    extents: Mapping[str, str],
-    most: Mapping[str, int],
-    depth: int = 0,
-) -> Iterator[SequenceLine]:
-    """The lines of a sequence."""
-    for step in steps:
-        if isinstance(step, Run):
-            yield SequenceLine(depth, numbers[step.region])
-        elif isinstance(step, Repeat):
-            yield SequenceLine(
-                depth, counter=counters[step.index], extent=extents[step.extent], most=most[step.extent]
-            )
-            yield from _lines(step.body, numbers, counters, extents, most, depth + 1)
-            yield SequenceLine(depth)
+def _counters(design: Design) -> dict[str, str]:
+    """The scalar that counts the steps of each repeat."""
+    steps = step_arguments(node for _, node in design.nodes)
+    return {
+        step.index: steps.get(step.index, f"{plain(step.index)}_step")
+        for step in walk(design.sequence)
+        if isinstance(step, Repeat)
+    }
+
+
+class _Lines:
+    """Makes the lines of sequences, and the functions of parallel steps.
+
+    Attributes:
+        steps: those that the lines have, innermost first.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        calls: Sequence[RegionCall],
+        counters: Mapping[str, str],
+        extents: Mapping[str, str],
+        places: Iterable[PointerArgument],
+        pieces: Mapping[str, tuple[str, str]],
+    ) -> None:
+        self.steps: list[ParallelStep] = []
+        self._calls = calls
+        self._numbers = {region: number for number, region in enumerate(design.turns)}
+        self._most = design.extents
+        self._counters = counters
+        self._extents = extents
+        self._places = {port.place: port for port in places}
+        self._pieces = pieces.values()
+
+    def of(self, steps: Steps, depth: int = 0) -> Iterator[SequenceLine]:
+        """The lines of some steps."""
+        for step in steps:
+            match step:
+                case Run(region):
+                    yield SequenceLine(depth, call=self._numbers[region])
+                case Repeat(index, extent, body):
+                    scalar, most = self._extents[extent], self._most[extent]
+                    yield SequenceLine(depth, counter=self._counters[index], extent=scalar, most=most)
+                    yield from self.of(body, depth + 1)
+                    yield SequenceLine(depth)
+                case Parallel(bodies):
+                    made = [self._body(body, f"body_{self._first(body)}") for body in bodies]
+                    self.steps.append(ParallelStep(f"beside_{self._first((step,))}", tuple(made)))
+                    yield SequenceLine(depth, step=len(self.steps) - 1)
+
+    def _first(self, steps: Steps) -> int:
+        """The number of the first region of some steps, which names a function."""
+        return next(self._numbers[step.region] for step in walk(steps) if isinstance(step, Run))
+
+    def _body(self, steps: Steps, name: str) -> ParallelBody:
+        lines = tuple(self.of(steps))
+        numbers = [self._numbers[step.region] for step in walk(steps) if isinstance(step, Run)]
+        calls = [self._calls[number] for number in numbers]
+        loops = [line.extent for line in lines if line.counter]
+        known = {*loops, *(name for call in calls for name in call.arguments)}
+        known |= {name for call in calls for copy in call.copies for name in (copy.source, copy.target)}
+        written = {name for call in calls for name in call.writes}
+        counts = tuple(dict.fromkeys(count for call in calls for count in call.leaves))
+        is_call = len(lines) == 1 and lines[0].call is not None and calls[0].is_alone
+        return ParallelBody(
+            "" if is_call else name,
+            lines,
+            tuple(numbers),
+            (
+                *(Handed(name) for name in self._extents.values() if name in known),
+                *(
+                    Handed(name, port, name in written)
+                    for name, port in self._places.items()
+                    if name in known
+                ),
+                *(Handed(count, is_written=True) for count in counts),
+            ),
+            counts,
+            tuple(own for own in self._pieces if own[0] in known),
+        )
 
 
 def _is_given(port: PointerArgument) -> bool:
@@ -264,14 +248,9 @@ def _is_given(port: PointerArgument) -> bool:
 
 def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgument]]:
     """The ports or arrays of each memory of the design, by its name."""
-    most = Counter(dict.fromkeys(design.memory, 1))
     used = (port for region in program.regions for port in (*region.inputs, *region.outputs))
     off_chip = {port.memory.name for port in used if port.off_chip}
-    for region in program.regions:
-        reads = Counter(port.memory.name for port in region.inputs)
-        # What a region reads and writes it reads from another array than the one that it writes.
-        own = {port.memory.name for port in region.outputs}
-        most |= Counter({name: count + (name in own) for name, count in reads.items()})
+    most = Counter(dict.fromkeys(design.memory, 1)) | most_at_a_time(design.sequence, _needs(program, design))
     texts = [(name, k) for k in range(max(most.values())) for name in design.memory if k < most[name]]
     names = identifiers(name if k == 0 else f"{name} {k + 1}" for name, k in texts)
     words = identifiers(design.memory)
@@ -289,6 +268,35 @@ def _places(program: HlsProgram, design: Design) -> dict[str, list[PointerArgume
         )
         places[name].append(port)
     return places
+
+
+def _needs(program: HlsProgram, design: Design) -> dict[int, Counter[str]]:
+    """The arrays of each memory that each region has, by its number in the design: what it reads and writes
+    it reads from another array than the one that it writes."""
+    return {
+        number: Counter(port.memory.name for port in (*region.inputs, *region.outputs))
+        for number, region in zip(design.turns, program.regions, strict=True)
+    }
+
+
+def _begins(program: HlsProgram, design: Design) -> list[Counter[str]]:
+    """By memory, the first of its arrays that each region has: bodies side by side have their own."""
+    needs = _needs(program, design)
+
+    def begins(steps: Steps, begin: Counter[str]) -> Iterator[tuple[int, Counter[str]]]:
+        for step in steps:
+            match step:
+                case Run(region):
+                    yield region, begin
+                case Repeat(_, _, body):
+                    yield from begins(body, begin)
+                case Parallel(bodies):
+                    taken = begin
+                    for body in bodies:
+                        yield from begins(body, taken)
+                        taken = taken + most_at_a_time(body, needs)
+
+    return [begin for _, begin in begins(design.sequence, Counter())]
 
 
 class _Function(NamedTuple):
@@ -311,6 +319,7 @@ def _call(
     region: HlsRegion,
     graph: Graph,
     function: _Function,
+    given: Mapping[MemoryPort, PointerArgument],
     places: Mapping[str, list[PointerArgument]],
     counts: Mapping[str, str],
     pieces: Mapping[str, tuple[str, str]],
@@ -329,32 +338,35 @@ def _call(
         )
         if scalar
     ]
+    copies = tuple(
+        Copy(name, first.array, other.array, *spans[name])
+        for name in written
+        for first, *others in [places[name]]
+        for other in others
+    )
     return RegionCall(
         region=region,
         function=function.region,
         about=_about(graph),
         arguments=(
             *function.arguments(graph, extents, counters),
-            *(place.place for _, place in _given(region, places)),
+            *(place.place for place in given.values()),
             *(place for _, place in scalars),
         ),
         counts=tuple(scalar for scalar, _ in scalars),
+        leaves=tuple(counts[name] for name in written),
+        writes=(*(given[port].place for port in region.outputs), *(copy.target for copy in copies)),
         reached={counts[name]: pieces[name][1] for name in written if name in in_pieces},
-        copies=tuple(
-            Copy(name, first.array, other.array, *spans[name])
-            for name in written
-            for first, *others in [places[name]]
-            for other in others
-        ),
+        copies=copies,
         stream=first,
     )
 
 
 def _given(
-    region: HlsRegion, places: Mapping[str, list[PointerArgument]]
+    region: HlsRegion, places: Mapping[str, list[PointerArgument]], begin: Counter[str]
 ) -> Iterator[tuple[MemoryPort, PointerArgument]]:
     """What a region gets for each of its ports."""
-    readers = Counter(port.memory.name for port in region.outputs)
+    readers = begin + Counter(port.memory.name for port in region.outputs)
     for port in region.inputs:
         yield port, places[port.memory.name][readers[port.memory.name]]
         readers[port.memory.name] += 1

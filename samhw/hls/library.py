@@ -101,6 +101,7 @@ def _context(programs: Sequence[HlsProgram], graphs: Sequence[Graph]) -> dict[st
         **context,
         "index_bits": programs[0].index_bits,
         "shares": any(program.shares for program in programs),
+        "beside": sorted({n for program in programs for n in program.beside}),
         "writers": sorted({len(r.errors) for p in programs if p.is_sequence for r in p.regions}),
         "kernels": sorted(
             {(len(r.errors), len(r.counts)) for p in programs if not p.is_sequence for r in p.regions}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from samhw.errors import InputError
 from samhw.graph import Arch, Design, Graph, Node, Repeat, validate_design
 from samhw.graph.fabrics import immediates_of
+from samhw.graph.sequence import walk
 from samhw.hls.cpp import top_name
 from samhw.hls.program import HlsProgram, HlsRegion
 from samhw.hls.region_builder import RegionBuilder
@@ -123,16 +124,11 @@ of iterations."""
 
 
 def check_sequence(design: Design) -> None:
-    """Raises `InputError` for a design with regions side by side, or memories in banks."""
+    """Raises `InputError` for a design with memories in banks."""
     if any(memory.banks for memory in design.memories):
         raise InputError(
-            f"Memories of {design.name} lie in banks, and an HLS project has a copy for each reader; leave "
-            "out 'interleave'."
-        )
-    if design.is_parallel:
-        raise InputError(
-            f"Regions of {design.name} run side by side, and an HLS project calls one after another, since "
-            "one process alone reads an array of a dataflow region; leave out 'parallel'."
+            f"Memories of {design.name} lie in banks for several readers, but in Vitis one process alone has "
+            "an array of a dataflow region; leave out 'interleave', and each reader has a copy."
         )
 
 
@@ -154,13 +150,13 @@ def lower(design: Design, arch: Arch, off_chip: Collection[str] = ()) -> HlsProg
             f"{design.name} has {streams:,} HLS streams, and C simulation counts {MOST_STREAMS:,}; "
             "split the program."
         )
-    repeats = any(isinstance(step, Repeat) for step in design.sequence)
+    repeats = any(isinstance(step, Repeat) for step in walk(design.sequence))
     names = [region.name for region in regions]
     if repeats and top_name(design.name) in names:
         # The one region of a program is called like it.
         regions = tuple(replace(region, name=f"{region.name}_region") for region in regions)
     functions = tuple(functions_of(design, off_chip))
-    return HlsProgram(top_name(design.name), arch.index_bits, regions, repeats, functions)
+    return HlsProgram(top_name(design.name), arch.index_bits, regions, design.sequence, functions)
 
 
 def _region(graph: Graph, arch: Arch, off_chip: Collection[str]) -> HlsRegion:

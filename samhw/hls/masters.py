@@ -13,7 +13,7 @@ from samhw.errors import InputError
 from samhw.graph import MemoryRole
 from samhw.hls.cards import Banks
 from samhw.hls.interface import Sequencer
-from samhw.hls.program import HlsRegion
+from samhw.hls.program import HlsRegion, Moment
 
 __all__ = [
     "STATUS",
@@ -53,14 +53,14 @@ class AxiPort:
         is_apart: other kernels have the memory, too, and its copies share no master, where there is room,
             since what masters join lies in one bank.
         bank: that the memory is to lie in; None for any.
-        uses: the regions in which a process has it, and whether that reads or writes. Without uses its memory
+        uses: when a process of a region has it, and whether that reads or writes. Without uses its memory
             is copied to or from the chip, before any region runs or afterwards.
     """
 
     name: str
     memory: str
     size: int
-    uses: frozenset[tuple[int, str]]
+    uses: frozenset[tuple[Moment, str]]
     bank: int | None = None
     is_result: bool = False
     is_apart: bool = False
@@ -184,7 +184,7 @@ def _size(ports: Sequence[AxiPort]) -> int:
     return sum(port.size for port in ports)
 
 
-def _uses(group: Sequence[AxiPort]) -> set[tuple[int, str]]:
+def _uses(group: Sequence[AxiPort]) -> set[tuple[Moment, str]]:
     return set().union(*(port.uses for port in group))
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from samhw.graph import Arch, Design, Memory, Node, Payload
+from samhw.graph.sequence import most_at_a_time
 from samhw.hls.cpp import INDEX, payload_class, word_width
 from samhw.hls.program import HlsStream, MemoryPort
 from samhw.hls.region_builder import RegionBuilder
@@ -58,10 +59,11 @@ def memory_bytes(design: Design, arch: Arch, *, by_turns: bool) -> dict[str, int
     Args:
         by_turns: regions share the arrays of one kernel; else each is a kernel that has its own.
     """
-    arrays: Counter[str] = Counter()
-    for graph in design.runs:
-        users = Counter(name for node in graph.nodes for name in node.memories.values())
-        arrays = arrays | users if by_turns else arrays + users
+    users = {
+        number: Counter(name for node in graph.nodes for name in node.memories.values())
+        for number, graph in enumerate(design.regions)
+    }
+    arrays = most_at_a_time(design.sequence, users) if by_turns else sum(users.values(), Counter[str]())
     bits = {name: word_width(design.stored(memory), arch) for name, memory in design.memory.items()}
     return {name: memory.words * bits[name] // 8 * arrays[name] for name, memory in design.memory.items()}
 

@@ -121,7 +121,7 @@ class _DesignRun:
             if len(self._design.runs) > 1 and len(runs) == 1 and not isinstance(error, InterruptedRunError):
                 error.within(f"Region {runs[0].graph.name}")
             raise
-        return [self._finished(own, result) for own, result in zip(runs, results, strict=True)]
+        return [self._finished(own, result, start) for own, result in zip(runs, results, strict=True)]
 
     def _graph_run(self, number: int, at: Mapping[str, int], traced: bool) -> GraphRun:
         region = self._design.regions[number]
@@ -131,14 +131,14 @@ class _DesignRun:
         # Where all of the window has passed, nobody needs to see tokens.
         return GraphRun(region, words, self._channels[number] if traced else False, at, kept)
 
-    def _finished(self, run: GraphRun, result: Result) -> SimulatedRegion:
+    def _finished(self, run: GraphRun, result: Result, start: int) -> SimulatedRegion:
         # Of what is written step by step all that has been.
         whole = {
             name: self._steps[name][: max(len(new), len(self._available.get(name, ())))]
             for name, new in result.memories.items()
             if name in self._steps
         }
-        result = replace(result, memories={**result.memories, **whole})
+        result = replace(result, memories={**result.memories, **whole}, start=start)
         self._available.update(result.memories)
         return SimulatedRegion(run.graph, dict(run.memories), result)
 
@@ -193,11 +193,6 @@ def _written_in_steps(design: Design) -> frozenset[str]:
 
 def _traced_channels(design: Design, trace: bool | Collection[str]) -> list[bool | list[str]]:
     """The channels to trace of each region, by their own names."""
-    if trace and design.is_parallel:
-        raise InputError(
-            f"Regions of {design.name} run side by side, and tokens are recorded of regions that run one "
-            "after another; leave out the trace or the parallel steps."
-        )
     if isinstance(trace, bool):
         return [trace] * len(design.regions)
     labels = {

@@ -114,6 +114,8 @@ class Result:
         passages: the tokens of each traced channel, by name, in order.
         memory: what off-chip memory did, if tensors lie there.
         uncompiled: of a long run that was simulated without machine code, what kept it from that; else empty.
+        start: the cycle of a design's run in which the start of this one was accepted.
+        parts: of several runs as one, each of them.
     """
 
     cycles: int
@@ -123,6 +125,8 @@ class Result:
     passages: Mapping[str, list[Passage]]
     memory: MemoryStats | None = None
     uncompiled: str = ""
+    start: int = 0
+    parts: tuple["Result", ...] = ()
 
     def __repr__(self) -> str:
         return f"<Result: {self.cycles:,} cycles, {len(self.nodes)} nodes and {len(self.channels)} channels>"
@@ -202,6 +206,8 @@ def joined_results(results: Sequence[Result]) -> Result:
         },
         joined_memory([result.memory for result in results], cycles),
         next((result.uncompiled for result in results if result.uncompiled), ""),
+        results[0].start,
+        tuple(results),
     )
 
 

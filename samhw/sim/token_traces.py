@@ -3,7 +3,7 @@ than half of the room that JSON takes."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, count, groupby
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,9 +26,12 @@ class Traced(NamedTuple):
     """A region with what was recorded of it."""
 
     graph: Graph
-    start: int
-    """The cycle of the run in which its start is accepted (docs/timing.md, "Regions")."""
     result: Result
+
+    @property
+    def runs(self) -> tuple[Result, ...]:
+        """Each time that it has run."""
+        return self.result.parts or (self.result,)
 
     @property
     def channels(self) -> list[Channel]:
@@ -43,8 +46,9 @@ class Traced(NamedTuple):
 
     def passages(self, channel: Channel) -> Iterator[Passage]:
         """What went through a channel, in cycles of the run."""
-        for pushed, popped, token in self.result.passages[channel.name]:
-            yield Passage(self.start + pushed, self.start + popped, token)
+        for run in self.runs:
+            for pushed, popped, token in run.passages[channel.name]:
+                yield Passage(run.start + pushed, run.start + popped, token)
 
 
 def _reader(channel: Channel) -> str:
@@ -52,14 +56,12 @@ def _reader(channel: Channel) -> str:
 
 
 def traced_regions(runs: Runs) -> list[Traced]:
-    """All regions, each where it starts.
+    """All regions.
 
     Raises:
         InputError: if nothing was recorded of any.
     """
-    runs = list(runs)
-    starts = accumulate(chain([0], (result.cycles + 1 for _, result in runs)))
-    regions = [Traced(graph, start, result) for (graph, result), start in zip(runs, starts, strict=False)]
+    regions = [Traced(graph, result) for graph, result in runs]
     if not any(region.channels for region in regions):
         raise InputError(
             "The run recorded no token; name channels to trace, and a window in which they work."
@@ -173,11 +175,14 @@ def _number(value: float) -> str:
 
 
 def _region_events(regions: Sequence[Traced], process: int) -> Iterator[Event]:
-    """A slice for each region, from its start to its end."""
+    """A slice for each run of a region, from its start to its end; those side by side are in threads."""
     yield _name("process", process, "regions")
-    for region in regions:
-        span = {"ts": region.start, "dur": region.result.cycles + 1}
-        yield {"ph": "X", "name": region.graph.name, **span, "pid": process, "tid": 1}
+    ends: list[int] = []
+    slices = [(run.start, run.cycles + 1, region.graph.name) for region in regions for run in region.runs]
+    for start, cycles, name in sorted(slices):
+        thread = next((n for n, end in enumerate(ends) if end <= start), len(ends))
+        ends[thread : thread + 1] = [start + cycles]
+        yield {"ph": "X", "name": name, "ts": start, "dur": cycles, "pid": process, "tid": thread + 1}
 
 
 def _account(region: Traced, node: str, process: int) -> Event:

@@ -11,7 +11,7 @@ import tempfile
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, groupby
+from itertools import accumulate, count, groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -189,17 +189,17 @@ def _channel_scope(region: Traced, channel: Channel) -> _Scope:
 
 
 def _changes(regions: Sequence[Traced]) -> Iterator[_Change]:
-    """All changes but those of the clock, in order. No more is held than those of a region."""
-    first = 1
+    """All changes but those of the clock, in order. No more is held than those of a region, and of those
+    beside it."""
+    firsts = accumulate((_FIELDS * len(region.channels) for region in regions), initial=1)
     late: list[_Change] = []
-    for region in regions:
+    for region, first in sorted(zip(regions, firsts, strict=False), key=lambda own: own[0].result.start):
         # A token may still leave its channel when the next region runs.
-        begun = bisect_left(late, (region.start,))
+        begun = bisect_left(late, (region.result.start,))
         yield from late[:begun]
         late = late[begun:]
         for channel, pop in zip(region.channels, count(first, _FIELDS), strict=False):
             late += _channel_changes(region, channel, pop)
-        first += _FIELDS * len(region.channels)
         late.sort()
     yield from late
 

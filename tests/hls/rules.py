@@ -200,8 +200,8 @@ def check_canonical(files: Files) -> None:
                     uses.setdefault(argument, []).append(use)
         scalars = {_called(p) for p in region.function.parameters if not re.search(r"[&*\[]|burst_port", p)}
         for parameter in uses.keys() - region.declared.keys() - scalars:
-            most = max(Counter(uses[parameter]).values())
-            assert _LITERAL.match(parameter) or most == 1, f"{name}: {parameter} has {uses[parameter]}"
+            calls = sum(parameter in call.arguments for call in region.calls)
+            assert _LITERAL.match(parameter) or calls == 1, f"{name}: {parameter} has {uses[parameter]}"
         for channel in region.declared:
             assert uses[channel] == ["write", "read"], f"{name}: {channel} has {uses.get(channel)}"
 
@@ -224,35 +224,85 @@ def pointers(files: Files) -> dict[str, str]:
     return {name: word.removesuffix(".data()").lstrip("&") for name, word in pairs if word[-1] not in "]"}
 
 
+Uses = list[tuple[int, str, str]]
+"""Of each process of a region: its number, a parameter of the region that it has, and `read` or `write`."""
+
+
+class Hierarchy:
+    """The functions of a project's kernel, from the top one down to its DATAFLOW regions of processes."""
+
+    def __init__(self, files: Files):
+        texts = [text for path, text in sources(files).items() if path.endswith(".cpp")]
+        self.own = {function.name: function for text in texts for function in functions(text)}
+        self.regions = regions(files)
+
+    def called(self, name: str, given: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
+        """The functions with regions that one calls, with the ports that each gets by its parameters."""
+        found = []
+        for call in re.finditer(r"(?:\w+::)?(\w+)\(([^;{]*)\);", self.own[name].body):
+            if call[1] in self.own and self._has_regions(call[1]):
+                parameters = map(_called, self.own[call[1]].parameters)
+                pairs = zip(parameters, split(call[2]), strict=True)
+                found.append((call[1], {own: given[word] for own, word in pairs if word in given}))
+        return found
+
+    def _has_regions(self, name: str) -> bool:
+        return name in self.regions or bool(self.called(name, {}))
+
+    def leaves(self, name: str, given: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """The regions of processes that a function runs, with their ports."""
+        inner = self.called(name, given)
+        if not inner:
+            yield name, given
+        for own, ports in inner:
+            yield from self.leaves(own, ports)
+
+    def at_once(
+        self, name: str, given: Mapping[str, str], of: Mapping[str, Uses]
+    ) -> Counter[tuple[str, str]]:
+        """How many processes have each master at a time, to read or to write: those of a DATAFLOW region
+        together, and otherwise those of one call after the other."""
+        inner = self.called(name, given)
+        if not inner:
+            uses = ((n, given[own], use) for n, own, use in of[name] if own in given)
+            masters = {(n, port, use) for n, port, use in uses}
+            return Counter((port, use) for _, port, use in masters)
+        found = Counter[tuple[str, str]]()
+        for own, ports in inner:
+            other = self.at_once(own, ports, of)
+            found = found + other if name in self.regions else found | other
+        return found
+
+
+def _uses_of(files: Files, region: Region) -> Uses:
+    directions = Directions(files)
+    return [
+        (number, argument, use)
+        for number, process in enumerate(region.calls)
+        for position, argument in enumerate(process.arguments)
+        if argument not in region.declared and not _LITERAL.match(argument)
+        for use in directions.of(process.function, len(process.arguments), position)
+    ]
+
+
 def port_uses(files: Files) -> Iterator[tuple[str, int, str, str]]:
     """Of each process that has a port of the kernel: the region, its number there, the port, and `read` or
     `write`."""
-    top, directions, found = top_of(files), Directions(files), regions(files)
-    if top in found:
-        calls = {top: {name: name for name in bundles(files)}}
-    else:
-        calls = {}
-        for call in re.finditer(
-            r"^\s*(?:\w+::)?(\w+)\(([^;{]*)\);$", sources(files)[f"src/{top}.cpp"], re.MULTILINE
-        ):
-            if call[1] in found:
-                parameters = map(_called, found[call[1]].function.parameters)
-                calls[call[1]] = dict(zip(parameters, split(call[2]), strict=True))
-    for name, given in calls.items():
-        for number, process in enumerate(found[name].calls):
-            for position, argument in enumerate(process.arguments):
-                if given.get(argument) in bundles(files):
-                    for use in directions.of(process.function, len(process.arguments), position):
-                        yield name, number, given[argument], use
+    hierarchy, ports = Hierarchy(files), {name: name for name in bundles(files)}
+    for name, given in hierarchy.leaves(top_of(files), ports):
+        for number, argument, use in _uses_of(files, hierarchy.regions[name]):
+            if argument in given:
+                yield name, number, given[argument], use
 
 
 def check_masters(files: Files) -> None:
     """A master has one reader and one writer at a time. Where a memory is reached by several masters, and one
     writes, ALIAS names them (UG1399, pragma HLS alias): ports of different masters and of one depth, each
     once."""
-    own = bundles(files)
-    processes = {(region, number, own[port][0], use) for region, number, port, use in port_uses(files)}
-    at_once = Counter((region, master, use) for region, _, master, use in processes)
+    own, hierarchy = bundles(files), Hierarchy(files)
+    masters = {port: master for port, (master, _) in own.items()}
+    uses = {name: _uses_of(files, region) for name, region in hierarchy.regions.items()}
+    at_once = hierarchy.at_once(top_of(files), masters, uses)
     assert not (many := [use for use, count in at_once.items() if count > 1]), many
     text = files[f"src/{top_of(files)}.cpp"]
     aliases = [

@@ -15,11 +15,14 @@ from samhw.graph.liveness import DeadlockError
 from samhw.graph.numerics import Words
 from samhw.hls import Options, emit
 from samhw.hls.lower import lower
+from samhw.hls.off_chip import memory_bytes
 from samhw.lang import parse
 from samhw.sim import simulate_regions
 from samhw.targets.running.csim import HlsDesign, project_files
-from samhw.targets.running.images import inputs_of, load_inputs
+from samhw.targets.running.images import inputs_of, load, load_inputs
 from tests.hls.test_emit import CLANG_FORMAT, assert_laid_out
+from tests.running import test_side_by_side
+from tests.support.hls_bench import run_design
 
 ON_CHIP = Options(one_top=True)
 IN_MEMORY = Options(one_top=True, placement=Placement(room=0))
@@ -162,8 +165,46 @@ def test_comments_have_the_statements() -> None:
 @pytest.mark.skipif(CLANG_FORMAT is None, reason="clang-format is not installed")
 @pytest.mark.parametrize("options", [ON_CHIP, IN_MEMORY])
 def test_layout(options: Options, tmp_path: Path) -> None:
-    program, _ = compiled()
-    assert_laid_out(project_files(program, options=options), tmp_path)
+    for program in (compiled()[0], test_side_by_side.compiled(share="all")):
+        assert_laid_out(project_files(program, options=options), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize(
+    ("share", "options"),
+    [("all", Options(one_top=True, placement=Placement(room=300))), ("auto", ON_CHIP), ("auto", IN_MEMORY)],
+)
+def test_regions_side_by_side(share: str, options: Options) -> None:
+    """Words, tokens and depths; alone, with copies for later regions, and of a function that others call."""
+    program = test_side_by_side.compiled(share=share)
+    built = HlsDesign.build(program.design, program.arch, options)
+    for seed in range(3):
+        memories, extents = load(program.design, test_side_by_side.inputs(seed))
+        models = simulate_regions(program.design, program.arch, memories, extents, trace=True)
+        run_design(built, (memories, extents), *models)
+    # Of a step, u is too large, and so is m.
+    large = memories | {"b.vals": np.full_like(memories["b.vals"], 1 << 30), "A.pos1": 0 * memories["A.pos1"]}
+    with pytest.raises(RunError, match=r"^Region heads_2: overflow"):
+        simulate_regions(program.design, program.arch, large, extents)
+    with pytest.raises(RunError, match=r"overflow error at node \w+ of region heads_2_kernel\."):
+        built.run(large, extents, {})
+
+
+def test_a_step_is_a_dataflow_region() -> None:
+    """A body that is one region is its call; one with copies for later regions, or that calls a function of
+    another region, is a function."""
+    program = test_side_by_side.compiled(share="all")
+    text = emit(program.design, program.arch, ON_CHIP)["src/heads_kernel.cpp"]
+    step = text[text.index("static void beside_2(") :]
+    assert step.index("#pragma HLS DATAFLOW") < step.index("heads_2_kernel(") < step.index(" body_3(")
+    assert (
+        step.index(" body_3(") < step.index("heads_4_kernel(") < step.index("samhw::meet(error_0, error_1,")
+    )
+    # y is read by three processes, and by two of them at a time.
+    assert text.count("SAMHW_MEMORY ap_uint<32> y_vals") == 3
+    assert Options().placement is None
+    assert memory_bytes(program.design, program.arch, by_turns=True)["y.vals"] == 3 * 4 * 6
 
 
 # The first three regions are equal, and the next two; the last one has another immediate.

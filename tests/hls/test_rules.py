@@ -14,22 +14,28 @@ from typing import Any
 import pytest
 
 from samhw.app.workload import compile_workload, make_workload
+from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.graph import Arch, Placement
 from samhw.hls import Options
 from samhw.hls.cards import BOARDS, Banks
 from samhw.hls.masters import AxiPort, masters
+from samhw.hls.program import Moment
 from samhw.lang import kernel_names, model_names, parse
 from samhw.targets.running.csim import project_files
 from tests.hls import rules, test_kernels, test_models
+from tests.running import test_side_by_side
 from tests.support.hls_bench import run_hls, run_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PARTS = ("u55c", "u250", "xcvu9p-flgb2104-2-i")
 SCANS = ("dilated_rnn", "stacked_lstm")
+BESIDE = ("gpt3_block", "gat")
+"""With regions side by side."""
 CASES: list[str | tuple[str, str]] = [
     *SCANS,
+    *product(BESIDE, ("all",)),
     *kernel_names(),
     *product(model_names(), ("none", "partial", "full")),
 ]
@@ -40,6 +46,9 @@ def compiled(case: str | tuple[str, str]) -> Compiled:
         path = EXAMPLES / f"{case}.ein"
         workload = make_workload(parse(path.read_text(), path.name), ["random"])
         return compile_workload(workload, arch=Arch.vitis())
+    if case[1] == "all":
+        workload = test_models.compiled(case[0], "none", "f32")[1]
+        return compile_workload(workload, Schedule(fuse="none", parallel="all"), arch=Arch.vitis())
     if isinstance(case, str):
         return test_kernels.compiled(case, "f32")[0]
     return test_models.compiled(case[0], case[1], "f32")[0]
@@ -87,12 +96,13 @@ def test_projects(case: str | tuple[str, str]) -> None:
 
 
 def port(
-    name: str, *uses: tuple[int, str], memory: str = "", size: int = 4, is_result: bool = False
+    name: str, *uses: tuple[Moment, str], memory: str = "", size: int = 4, is_result: bool = False
 ) -> AxiPort:
     return AxiPort(name, memory or name, size, frozenset(uses), is_result=is_result)
 
 
-R0, W0, R1, W1 = (0, "read"), (0, "write"), (1, "read"), (1, "write")
+R0, W0, R1, W1 = ((0, 0), "read"), ((0, 0), "write"), ((1, 1), "read"), ((1, 1), "write")
+BOTH = ((0, 1), "read")
 DDR = Banks("DDR", 4, 1 << 30)
 
 
@@ -195,6 +205,35 @@ def test_the_reader_sees_faults() -> None:
         rules.check_banks(
             {**files, "link.cfg": files["link.cfg"].replace(".H0_vals_2:HBM[1]", ".H0_vals_2:HBM[9]")}
         )
+
+
+def test_regions_side_by_side_keep_apart() -> None:
+    """An array or a master of two bodies, which may have one each, is found; by turns they share it."""
+    program = test_side_by_side.compiled()
+    files = project_files(program, options=Options())
+    top = "src/heads_kernel.cpp"
+    rules.check_canonical(files)
+    with pytest.raises(AssertionError, match="beside_0: x_vals_chip has"):
+        rules.check_canonical(
+            {
+                **files,
+                top: files[top].replace("body_1(i_extent, x_vals_2_chip", "body_1(i_extent, x_vals_chip"),
+            }
+        )
+    files = project_files(program, options=Options(placement=Placement(room=0)))
+    rules.check_masters(files)
+    masters = {port: master for port, (master, _) in rules.bundles(files).items()}
+    assert masters["x_vals"] != masters["x_vals_2"]
+    joined = files[top].replace(f"bundle={masters['x_vals_2']} ", f"bundle={masters['x_vals']} ")
+    with pytest.raises(AssertionError, match=f"'{masters['x_vals']}', 'read'"):
+        rules.check_masters({**files, top: joined})
+
+
+def test_readers_side_by_side_meet() -> None:
+    ports = [port("a", R0, BOTH), port("b", R1, BOTH), port("c", W1)]
+    found = masters("k", ports, DDR, by_turns=True).bundles
+    assert found["a"] != found["b"]
+    assert found["c"] in (found["a"], found["b"])
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="Makefiles are for machines that have make")

@@ -16,9 +16,9 @@ from samhw.errors import InputError, RunError
 from samhw.graph import Parallel, Repeat, Run
 from samhw.graph.numerics import value_type
 from samhw.graph.sequence import beside, first_of, starts_of, text_of, total_of
-from samhw.hls.lower import lower
 from samhw.lang import Capacity, parse
 from samhw.sim import simulate_regions, total_cycles
+from samhw.sim.token_traces import traced_regions
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.images import load
 from samhw.tensors import Tensor
@@ -142,6 +142,17 @@ Y[t, h] = F[t, h] * B[t, h]
 """
 
 
+IN_TURNS = """
+value i32
+tensor X[t, h]
+scan t {
+  G[t, h] = relu(F[t-1, h] - 1)
+  F[t, h] = G[t, h] + X[t, h]
+}
+scan t down { B[t, h] = B[t+1, h] + X[t, h] }
+"""
+
+
 def test_scans_run_side_by_side() -> None:
     x = np.arange(12).reshape(4, 3)
     apart = samhw.compile(BOTH_WAYS, schedule={"fuse": "none"}).run(X=x)
@@ -163,15 +174,6 @@ def test_a_run_takes_the_longest_of_its_bodies() -> None:
     y, z, u, v, m, w = (result.cycles for result in results)
     assert [r.cycles for r in results] == [alone[g.tensors[-1].name].cycles for g in design.runs]
     assert total_cycles(design, (y, z, u, v, m, w)) == max(y, z) + 1 + max(u, v, m) + 1 + w
-
-
-def test_what_regions_side_by_side_lack_is_refused() -> None:
-    found = compiled()
-    with pytest.raises(InputError, match="leave out 'parallel'"):
-        lower(found.design, found.arch)
-    memories, extents = load(found.design, inputs(0))
-    with pytest.raises(InputError, match="leave out the trace"):
-        simulate_regions(found.design, found.arch, memories, extents, trace=True)
 
 
 FORMS = (
@@ -227,11 +229,11 @@ def as_numpy(text: str, data: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-def made(number: int) -> tuple[samhw.RunnableDesign, dict[str, Any]]:
+def made(number: int, **more: Any) -> tuple[samhw.RunnableDesign, dict[str, Any]]:
     text, schedule = drawn(number)
     data = {name: value for name, value in random_data(number).items() if re.search(rf"= .*\b{name}\[", text)}
     lines = [n for n in text.splitlines() if not (m := re.match(r"tensor (\w)", n)) or m[1] in data]
-    return samhw.compile("\n".join(lines), schedule=schedule, value="i32"), data
+    return samhw.compile("\n".join(lines), schedule=schedule | more, value="i32"), data
 
 
 @pytest.mark.nightly(but=6)
@@ -257,10 +259,32 @@ def test_random_programs_take_the_cycles_of_the_simulator(number: int) -> None:
         np.testing.assert_array_equal(rtl[name], model[name])
 
 
+@pytest.mark.slow
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("number", range(30))
+def test_random_programs_as_hls(number: int) -> None:
+    """The C simulation has the simulator's tokens and depths."""
+    design, data = made(number, parallel="all")
+    model, hls = design.run(data), design.run(data, backend="hls")
+    for name in model:
+        np.testing.assert_array_equal(hls[name], model[name])
+
+
+@pytest.mark.slow
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("text", [IN_TURNS, BOTH_WAYS])
+def test_scans_as_hls(text: str) -> None:
+    design = samhw.compile(text, schedule={"fuse": "none", "parallel": "all"})
+    x = np.arange(12).reshape(4, 3)
+    model, hls = design.run(X=x), design.run(X=x, backend="hls")
+    for name in model:
+        np.testing.assert_array_equal(hls[name], model[name])
+
+
 @pytest.fixture(scope="module")
 def design() -> VerilatedDesign:
     made = compiled()
-    return VerilatedDesign.build(made.design, made.arch, stall_ports=True)
+    return VerilatedDesign.build(made.design, made.arch, stall_ports=True, probes=True)
 
 
 @pytest.mark.slow
@@ -276,6 +300,40 @@ def test_cycles_and_words_are_those_of_the_simulator(design: VerilatedDesign) ->
             for result in model:
                 for name, words in result.memories.items():
                     np.testing.assert_array_equal(rtl.memories[name][: len(words)], words)
+
+
+def assert_traces_agree(design: VerilatedDesign, memories: Any, extents: Any) -> None:
+    """Tokens of simulator and RTL, on the one axis of cycles of the run."""
+    whole = design.design
+    rtl = design.run(memories, extents, trace=True)
+    results = simulate_regions(whole, design.arch, memories, extents, trace=True)
+    traced = traced_regions(zip(whole.runs, results, strict=True))
+    assert rtl.traces == {
+        whole.label(number, channel.name): [(p.popped, p.token) for p in region.passages(channel)]
+        for number, region in zip(whole.turns, traced, strict=True)
+        for channel in region.graph.channels
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_trace_has_the_cycles_of_the_rtl(design: VerilatedDesign) -> None:
+    assert_traces_agree(design, *load(design.design, inputs(1)))
+
+
+@pytest.mark.slow
+@pytest.mark.verilator
+def test_a_trace_of_scans_has_the_cycles_of_the_rtl() -> None:
+    """Two regions that take turns in a scan, beside another scan."""
+    made = samhw.compile(IN_TURNS, schedule={"fuse": "none", "parallel": "all"}).run(
+        X=np.arange(12).reshape(4, 3)
+    )
+    whole = made.compiled.design
+    assert text_of(whole.sequence) == (
+        "parallel { repeat t < t { run 0; run 1 } | repeat t_2 < t { run 2 } }"
+    )
+    build = VerilatedDesign.build(whole, made.compiled.arch, probes=True)
+    assert_traces_agree(build, *load(whole, {"X": Tensor.from_dense(np.arange(12).reshape(4, 3), "dense")}))
 
 
 @pytest.mark.slow

@@ -45,7 +45,10 @@ def traced(**options: object) -> Runs:
 def traced_regions(*windows: tuple[int, int]) -> Runs:
     """The same twice, as regions: the second one is started in cycle 11. Windows are of a region each."""
     found = [run for window in windows or [(0, 100)] * 2 for run in traced(window=window)]
-    return [(replace(graph, name=f"a design_{n}"), result) for n, (graph, result) in enumerate(found)]
+    return [
+        (replace(graph, name=f"a design_{n}"), replace(result, start=11 * n))
+        for n, (graph, result) in enumerate(found)
+    ]
 
 
 LABEL = "busy 5, starved 5 of 10 cycles"
@@ -174,9 +177,9 @@ def test_vcd_of_regions(tmp_path: Path) -> None:
 
 def test_a_token_may_leave_behind_the_end_of_its_region(tmp_path: Path) -> None:
     """A node that no writer waits for may fire while the next region runs."""
-    (first, result), second = traced_regions()
+    (first, result), (second, late) = traced_regions()
     early = replace(result, cycles=6)
-    write_vcd(tmp_path / "t.vcd", [(first, early), second])
+    write_vcd(tmp_path / "t.vcd", [(first, early), (second, replace(late, start=7))])
     signals = values((tmp_path / "t.vcd").read_text())
     for start, number in ((0, 0), (7, 1)):
         pops = signals[f"samhw.a_design_{number}.w_crd.pop"]

@@ -45,10 +45,10 @@ class HlsBackend(Backend):
     def execute(self, compiled: Compiled, inputs: Inputs, **settings: Any) -> Execution:
         """As for `Backend`, of one design or of one for each region; `settings` as for `Options`."""
         # Imported here, since the simulator needs no C++ compiler.
-        from samhw.targets.running.csim import HlsDesign, compare, golden, whole_if_repeated
+        from samhw.targets.running.csim import HlsDesign, compare, golden, whole_if_needed
 
         whole, arch = compiled.design, compiled.arch
-        options = whole_if_repeated(whole, _options(compiled, settings)).settled(whole, arch)
+        options = whole_if_needed(whole, _options(compiled, settings)).settled(whole, arch)
         runs = joined(simulated_regions(whole, arch, *inputs, trace=True))
         # Buffers on the chip stay there; they are the simulator's, since all that writers are given is
         # compared.

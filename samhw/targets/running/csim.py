@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from samhw import processes
 from samhw.compiler import Compiled
 from samhw.errors import RunError
-from samhw.graph import Arch, Design, Graph, Kind, MemoryRole, Repeat, Token
+from samhw.graph import Arch, Design, Graph, Kind, MemoryRole, Run, Token
 from samhw.graph.liveness import DeadlockError
 from samhw.graph.numerics import Words
 from samhw.hls import Options, emit, emit_order, emit_together, lower, simulated, vectors
@@ -23,11 +23,11 @@ from samhw.hls.cpp import project_name
 from samhw.hls.lower import check_sequence
 from samhw.hls.region_builder import SPREAD
 from samhw.names import identifiers
-from samhw.sim import Result, joined, simulated_regions
+from samhw.sim import Result, joined, simulated_regions, total_cycles
 from samhw.targets.building.hls_tools import FLAGS, OPTIMISED, compile_cpp
 from samhw.targets.running.images import Inputs
 
-__all__ = ["Bursts", "HlsDesign", "HlsResult", "compare", "golden", "project_files", "whole_if_repeated"]
+__all__ = ["Bursts", "HlsDesign", "HlsResult", "compare", "golden", "project_files", "whole_if_needed"]
 
 
 def project_files(
@@ -40,7 +40,7 @@ def project_files(
     inputs the projects have the words of a run and the golden results, which the simulator gives.
     """
     design, arch = compiled.design, compiled.arch
-    options = whole_if_repeated(design, options or Options()).settled(design, arch)
+    options = whole_if_needed(design, options or Options()).settled(design, arch)
     runs = []
     if inputs is not None:
         memories, extents = inputs
@@ -50,7 +50,7 @@ def project_files(
         files = emit(design, arch, options, statements)
         if runs:
             files |= vectors(design, extents, memories, golden(design, [run.result for run in runs]))
-        return files | _expected([run.result for run in runs])
+        return files | _expected(design, [run.result for run in runs])
     files = emit_order(design, arch, options)
     if runs:
         files |= vectors(design, extents, memories, golden(design, [run.result for run in runs]))
@@ -59,25 +59,26 @@ def project_files(
         project = emit(alone, arch, options, statements[number : number + 1])
         if runs:
             project |= vectors(alone, extents, runs[number].memories, runs[number].result.memories)
-        project |= _expected([run.result for run in runs[number : number + 1]])
+        project |= _expected(alone, [run.result for run in runs[number : number + 1]])
         files |= {f"{project_name(region.name)}/{path}": text for path, text in project.items()}
     return files
 
 
-def _expected(results: Sequence[Result]) -> dict[str, str]:
+def _expected(design: Design, results: Sequence[Result]) -> dict[str, str]:
     """What `samhw hls-report` holds against the reports of Vitis: the cycles of the simulator, if it has run,
     the interval of loops, and the stages of a pipeline for which streams have room."""
     known = {"interval": 1, "stages": SPREAD}
     if results:
-        known["cycles"] = sum(result.cycles + 1 for result in results) - 1
+        known["cycles"] = total_cycles(design, [result.cycles for result in results])
     return {"expected.json": json.dumps(known, indent=2) + "\n"}
 
 
-def whole_if_repeated(design: Design, options: Options) -> Options:
-    """The options, with one top function for all regions where some of them are repeated: it has the loop."""
+def whole_if_needed(design: Design, options: Options) -> Options:
+    """The options, with one top function for all regions where some of them are repeated or run side by side:
+    it has the loop, and starts them."""
     check_sequence(design)
-    repeats = any(isinstance(step, Repeat) for step in design.sequence)
-    return replace(options, one_top=True) if repeats else options
+    is_plain = all(isinstance(step, Run) for step in design.sequence)
+    return options if is_plain else replace(options, one_top=True)
 
 
 def golden(design: Design, results: Iterable[Result]) -> dict[str, Words]:

@@ -98,14 +98,24 @@ class Space:
 
     def missing(self, operand: Einsum) -> frozenset[str]:
         """The rows at whose coordinates references or values of an operand may be EMPTY, or made of those."""
+        return self._missing(operand, {})
+
+    def _missing(self, operand: Einsum, known: dict[Einsum, frozenset[str]]) -> frozenset[str]:
+        """The same, of each operand once, of however many it is one."""
         if isinstance(operand, View):
             return self.cursor(operand).missing
         if operand in self.streams:
             return self.streams[operand].missing
-        found = [self.missing(below) for below in operand.operands if not isinstance(below, Number)]
-        if not isinstance(operand, Apply) or operand.op == MUL:
-            return frozenset[str]().union(*found)
-        return frozenset.intersection(*found) if found and vanishes(operand) else frozenset()
+        if operand not in known:
+            found = [
+                self._missing(below, known) for below in operand.operands if not isinstance(below, Number)
+            ]
+            if not isinstance(operand, Apply) or operand.op == MUL:
+                known[operand] = frozenset[str]().union(*found)
+            else:
+                all_miss = found and vanishes(operand)
+                known[operand] = frozenset.intersection(*found) if all_miss else frozenset()
+        return known[operand]
 
     def set_missing(self, operand: Einsum, missing: frozenset[str]) -> None:
         """Says at which they may."""

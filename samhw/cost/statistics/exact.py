@@ -87,6 +87,7 @@ class DataStatistics(TensorStatistics):
         self._masks = frozenset(masks)
         self._kept: OrderedDict[tuple[Support, frozenset[str]], CoordinateTable] = OrderedDict()
         self._known: dict[tuple[str, tuple[int, ...]], NDArray[np.int64]] = {}
+        self._extents: dict[tuple[Support, str], int] = {}
         self._left = 0.0
 
     @cached_property
@@ -191,7 +192,13 @@ class DataStatistics(TensorStatistics):
         )
 
     def _extent(self, support: Support, index: str) -> int:
-        """The extent of an index of a support."""
+        """The extent of an index of a support, whose parts may be parts of each other many times."""
+        found = self._extents.get((support, index))
+        if found is None:
+            found = self._extents[support, index] = self._computed_extent(support, index)
+        return found
+
+    def _computed_extent(self, support: Support, index: str) -> int:
         match support:
             case Every(_, extent):
                 return extent

@@ -89,7 +89,7 @@ class AreaEstimate:
         if self.unmeasured:
             said.append(f"without {', '.join(self.unmeasured)}, which have not been measured")
         if self.guessed:
-            said.append(f"with {', '.join(self.guessed)} by the area of other widths")
+            said.append(f"with {', '.join(self.guessed)} by the area of other types or widths")
         return ", and ".join(said)
 
 

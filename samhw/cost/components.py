@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from samhw.graph import Endpoint, Graph, Memory, MemoryRole, Node
-from samhw.graph.numerics import ValueType
+from samhw.graph.numerics import WIDENING, ValueType
 from samhw.graph.off_chip import OffChipPort
 
 __all__ = [
@@ -223,7 +223,8 @@ def use_of_component(component: Component, family: str) -> Use | None:
 
 
 def are_widths_measured(component: Component) -> bool:
-    """Whether what computes or stores is as wide as something that was measured, or between two of those.
+    """Whether what computes or stores is as wide as something that was measured, or between two of those, and
+    no other type stands for its own.
 
     Otherwise its area is a guess: that of the only width, or on the line through the last two.
     """
@@ -231,6 +232,8 @@ def are_widths_measured(component: Component) -> bool:
     if width is None or not (component.variant or component.kind in ("input", "result")):
         return True
     known = _known_as(component.kind, component.variant, BASE)
+    if known is not None and not component.variant.startswith(known):
+        return False
     samples = [] if known is None else _measured(BASE)[component.kind, known]
     widths = [sizes["width"] for sizes, _ in samples]
     return not widths or min(widths) <= width <= max(widths)
@@ -255,9 +258,20 @@ def _use(kind: str, variant: str, sizes: tuple[tuple[str, float], ...], family: 
 
 def _known_as(kind: str, variant: str, family: str) -> str | None:
     """The variant by which a kind and variant were measured, if they were. A number in the place of a stream
-    takes no more than the stream."""
-    names = (variant, variant.removesuffix(f" {BY_A_NUMBER}"))
+    takes no more than the stream. bf16 stands for shorter floating point that was not measured, and what
+    computes in the wider type for what widens floating point."""
+    operation = variant.removesuffix(f" {BY_A_NUMBER}")
+    names = (variant, operation, _stand_in(operation))
     return next((name for name in names if (kind, name) in _measured(family)), None)
+
+
+def _stand_in(variant: str) -> str:
+    operation, _, types = variant.partition(" ")
+    source, _, target = types.partition(" to ")
+    if operation in WIDENING and target:
+        is_whole = source[0] in "iu"
+        types = "integer" if is_whole else target
+    return f"{operation} {'bf16' if types.startswith(('f8', 'f16')) else types}"
 
 
 def _nearest(samples: Sequence[Sample], sizes: Sizes) -> Sizes:

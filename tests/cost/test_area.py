@@ -10,7 +10,13 @@ from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.choice import choice
 from samhw.choices.schedule import Schedule
 from samhw.cost import Use, components, estimate_area
-from samhw.cost.components import Component, node_component, use_of_component
+from samhw.cost.components import (
+    BASE,
+    Component,
+    are_widths_measured,
+    node_component,
+    use_of_component,
+)
 from samhw.graph import DDR4
 from samhw.graph.numerics import value_type
 from samhw.lang import kernel_names, model_names
@@ -109,7 +115,7 @@ def test_an_estimate_says_what_it_leaves_out() -> None:
     compiled = compile_workload(bind_program("spmm", ["karate"]), value=value_type("fixed<12,4>"))
     narrow = estimate_area(compiled.design, compiled.arch)
     assert "alu mul fixed" in narrow.guessed
-    assert narrow.caveat.endswith("by the area of other widths")
+    assert narrow.caveat.endswith("by the area of other types or widths")
     nothing = replace(narrow, unmeasured=("alu sine",), guessed=())
     assert nothing.caveat == "without alu sine, which have not been measured"
 
@@ -187,3 +193,16 @@ def test_designs_are_as_large_as_expected(design: tuple[str, str, str, str]) -> 
     assert found.registers == pytest.approx(1.06 * real.registers, rel=0.07)
     assert found.block_rams == pytest.approx(real.block_rams, rel=0.15)
     assert real.multipliers <= found.multipliers <= 1.2 * real.multipliers
+
+
+def test_bf16_stands_for_shorter_floating_point_and_the_wider_type_for_what_widens() -> None:
+    for variant, other, width in (
+        ("mul f16", "mul bf16", 16.0),
+        ("add f8 by a number", "add bf16", 8.0),
+        ("mul i8 to i32", "mul integer", 8.0),
+        ("mul bf16 to f32", "mul f32", 16.0),
+    ):
+        one, stand_in = (Component("alu", name, {"width": width}) for name in (variant, other))
+        assert use_of_component(one, BASE) == use_of_component(stand_in, BASE) != Use()
+        assert not are_widths_measured(one)
+    assert use_of_component(Component("alu", "convert i8 to f32", {"width": 8.0}), BASE) is None

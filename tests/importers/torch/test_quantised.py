@@ -450,3 +450,16 @@ def test_zeros_of_integers_without_a_sign_stay_zeros() -> None:
         if node.params.get("op") == "mul" and graph.result_type(node) == value_type("i32")
     }
     assert units == {("mul", "u8", "i32")}
+
+
+@pytest.mark.slow
+@pytest.mark.nightly(but=1)
+@pytest.mark.parametrize("name", ["attention", "cnn"])
+def test_networks_that_pt2e_has_quantised(name: str) -> None:
+    """Every product is one of integers, and the program is the oracle to the bit."""
+    pytest.importorskip("torchao")
+    from benchmarks.quantised_models import row
+
+    found = row(name, ("sim",))
+    assert found["in integers"] == found["products"] > 4
+    assert found["off the oracle"] == 0

@@ -104,7 +104,7 @@ def test_integers_of_hwcomponents(monkeypatch: pytest.MonkeyPatch) -> None:
 
     parts = {"AladdinAdder": part("add", 1e-14), "AladdinMultiplier": part("multiply", 2e-13)}
     monkeypatch.setitem(sys.modules, "hwcomponents_library", SimpleNamespace(**parts))
-    monkeypatch.setattr("samhw.app.checking.energy.version", lambda name: "1.0")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "1.0")
     table = load_energy("hwcomponents")
     assert table.operation("mul", "integer", 16) == pytest.approx(3.2)
     assert table.operation("add", "integer", 32) == pytest.approx(0.32)

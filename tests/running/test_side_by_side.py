@@ -197,9 +197,10 @@ def test_regions_of_a_scan_run_side_by_side_in_each_step(schedule: dict[str, Any
     result = samhw.compile(GATES, schedule={"fuse": "none", **schedule}).run(X=X, W=W, V=V)
     assert text_of(result.compiled.design.sequence) == f"repeat t < t {{ {steps} }}"
     c = np.zeros(3, int)
+    found = np.asarray(result["H"])
     for t, x in enumerate(X):
         o, c = np.maximum(c - V, 0), np.maximum(c - W, 0) + c + x
-        np.testing.assert_array_equal(result["H"][t], c * o)
+        np.testing.assert_array_equal(found[t], c * o)
     apart = samhw.compile(GATES, schedule={"fuse": "none"}).run(X=X, W=W, V=V)
     assert result.cycles < apart.cycles
 

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import version
 from math import exp, log, sqrt
 from pathlib import Path
 from typing import Any
@@ -163,6 +162,8 @@ def load_energy(name: str) -> EnergyTable:
 
 def _of_hwcomponents() -> dict[str, Figure]:
     """Its integers. Of floating point it has none, and its memories need CACTI's binary."""
+    from importlib.metadata import version  # It takes long to load.
+
     try:
         library: Any = import_module("hwcomponents_library")
     except ImportError:

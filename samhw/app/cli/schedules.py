@@ -62,7 +62,8 @@ def read_choices(schedule: Schedule, given: dict[str, Any], area: str | None) ->
     room = Room.of((one.name for one in grown), area)
     if room.grows and not schedule.is_open:
         option = "--area" if area is not None else f"{grown[0].option} auto"
-        raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too.")
+        own = "" if words["fuse"] is None else ", and no --fuse"
+        raise InputError(f"{option} is for a schedule that is chosen; give --schedule auto too{own}.")
     return schedule, room
 
 

@@ -44,6 +44,11 @@ class Traced(NamedTuple):
         by_node = groupby(sorted(self.channels, key=_reader), key=_reader)
         return [(node, list(channels)) for node, channels in by_node]
 
+    def has_all(self, channel: Channel) -> bool:
+        """Whether all tokens of a channel were recorded: only then is it known which slots are taken."""
+        name = channel.name
+        return all(len(run.passages[name]) >= run.channels[name].tokens for run in self.runs)
+
     def passages(self, channel: Channel) -> Iterator[Passage]:
         """What went through a channel, in cycles of the run."""
         for run in self.runs:
@@ -90,7 +95,8 @@ def write_chrome_trace(path: Path, runs: Runs) -> None:
     """Writes JSON for https://ui.perfetto.dev or chrome://tracing: one microsecond stands for a cycle.
 
     Each node is a process. Each channel that it reads is a thread of it, with a slice for each token in the
-    cycle of the pop, and a counter of the slots taken. Its label is its `Account`.
+    cycle of the pop, and a counter of the slots taken, unless a window has left tokens out. Its label is its
+    `Account`.
     Values are numbers. Where there are several regions, a process of their own shows when each of them ran,
     and the names of nodes begin with that of their region.
 
@@ -134,7 +140,7 @@ def trace_events(regions: Sequence[Traced]) -> Iterator[Event]:
             place = {"pid": numbers[channel.sink.node], "tid": thread}
             yield _name("thread", place["pid"], text, tid=thread)
             yield from _pops(region.graph, channel, passages, place)
-            for cycle, taken in occupancy(passages):
+            for cycle, taken in occupancy(passages) if region.has_all(channel) else ():
                 yield {"ph": "C", "name": f"slots of {text}", "ts": cycle, **place, "args": {"slots": taken}}
 
 

@@ -1,7 +1,8 @@
 """Recorded tokens as dumps of signals for waveform viewers, VCD and FST, and what these show at first.
 
 They show the channels that a run has recorded (`simulate(..., trace=..., window=...)`). A token takes a slot
-from its push to its pop; of tokens that are popped outside the window nothing is shown.
+from its push to its pop. Of tokens that are popped outside the window nothing is known, and so not which
+slots are taken.
 """
 
 import errno
@@ -38,7 +39,8 @@ CYCLE = 10
 
 def write_vcd(path: Path, runs: Runs) -> None:
     """Writes a value change dump: a clock, and for each channel `pop` (1 in the cycle of a pop), `kind` and
-    `payload` of the token popped last, and `slots` (slots taken), in a scope that is named after its sink.
+    `payload` of the token popped last, and `slots` (slots taken), unless a window has left tokens out, in a
+    scope that is named after its sink.
     Where there are several regions, each has a scope around those of its channels.
 
     Args:
@@ -185,27 +187,30 @@ def _channel_scope(region: Traced, channel: Channel) -> _Scope:
         _Signal("payload", "wire", width),
         _Signal("slots", "integer", 32),
     )
-    return _Scope(scope_of(channel), signals)
+    return _Scope(scope_of(channel), signals[: len(_fields(region, channel))])
 
 
 def _changes(regions: Sequence[Traced]) -> Iterator[_Change]:
     """All changes but those of the clock, in order. No more is held than those of a region, and of those
     beside it."""
-    firsts = accumulate((_FIELDS * len(region.channels) for region in regions), initial=1)
+    fields = [[len(_fields(region, channel)) for channel in region.channels] for region in regions]
+    firsts = accumulate(map(sum, fields), initial=1)
     late: list[_Change] = []
-    for region, first in sorted(zip(regions, firsts, strict=False), key=lambda own: own[0].result.start):
+    ordered = sorted(zip(regions, fields, firsts, strict=False), key=lambda own: own[0].result.start)
+    for region, sizes, first in ordered:
         # A token may still leave its channel when the next region runs.
         begun = bisect_left(late, (region.result.start,))
         yield from late[:begun]
         late = late[begun:]
-        for channel, pop in zip(region.channels, count(first, _FIELDS), strict=False):
+        for channel, pop in zip(region.channels, accumulate(sizes, initial=first), strict=False):
             late += _channel_changes(region, channel, pop)
         late.sort()
     yield from late
 
 
-_FIELDS = 4
-"""Signals of a channel."""
+def _fields(region: Traced, channel: Channel) -> tuple[str, ...]:
+    """The signals of a channel."""
+    return ("pop", "kind", "payload", *(("slots",) if region.has_all(channel) else ()))
 
 
 def _channel_changes(region: Traced, channel: Channel, pop: int) -> Iterator[_Change]:
@@ -220,7 +225,7 @@ def _channel_changes(region: Traced, channel: Channel, pop: int) -> Iterator[_Ch
             yield cycle, pop, 1
         if cycle + 1 not in popped:
             yield cycle + 1, pop, 0
-    for cycle, taken in occupancy(passages):
+    for cycle, taken in occupancy(passages) if region.has_all(channel) else ():
         yield cycle, slots, taken
 
 
@@ -289,7 +294,7 @@ def _commands(waves: str, regions: Sequence[Traced]) -> Iterator[str]:
         for node, read in region.readers:
             yield f"divider_add {plain(node)}"
             for channel in read:
-                for signal in ("pop", "kind", "payload", "slots"):
+                for signal in _fields(region, channel):
                     yield f"variable_add {within}.{scope_of(channel)}.{signal}"
     yield "zoom_fit"
 
@@ -344,4 +349,5 @@ def _channel(region: Traced, channel: Channel, scope: str) -> Iterator[str]:
     shown = _DECIMAL if element is None else _HEX
     yield from ("@200", f"-{channel.sink.port} from {channel.source.node}.{channel.source.port}")
     yield from (_BIT, f"{scope}.pop", _DECIMAL, f"{scope}.kind", shown, f"{scope}.payload")
-    yield from (_DECIMAL, f"{scope}.slots")
+    if region.has_all(channel):
+        yield from (_DECIMAL, f"{scope}.slots")

@@ -21,6 +21,7 @@ from samhw.sim import (
     waveform,
     write_chrome_trace,
     write_fst,
+    write_gtkwave,
     write_vcd,
 )
 from tests.support.graphs import WIDE, Builder
@@ -223,6 +224,12 @@ def test_fst_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_window_records_the_pops_in_it(tmp_path: Path) -> None:
     ((_, result),) = traced(window=(7, 9))
     assert [(p.popped, str(p.token)) for p in result.passages[CHANNEL]] == [(7, "2"), (8, "4")]
+    for name, run in (("all", traced()), ("part", traced(window=(7, 9)))):
+        for write, ending in ((write_vcd, "vcd"), (write_chrome_trace, "json"), (write_gtkwave, "gtkw")):
+            path = tmp_path / f"{name}.{ending}"
+            write(path, run)
+            # How many slots are taken between the tokens of a part nobody knows.
+            assert ("slots" in path.read_text("utf-8")) == (name == "all")
 
 
 def test_bad_input(tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def drawn(plot: Any, width: float | None) -> tuple[Any, list[Any]]:
 
 
 CLOCKED = comparison(period=10.0)
-KERNELS = [{"name": f"k{n}", "model_cycles": 10**n, "rtl_cycles": 10**n} for n in range(6)]
+KERNELS = [{"name": f"k{n}", "model_cycles": 10**n, "rtl_cycles": 10**n} for n in range(0, 6, 2)]
 ROWS = [row(900, 100, fuse="full", program=p) for p in "pq"] + [
     row(500, 800, lanes="i=2", program=p) for p in "pq"
 ]
@@ -284,7 +284,8 @@ def meet(one: Any, other: Any) -> bool:
 
 
 def test_all_letters_of_a_narrow_plot_are_small() -> None:
-    for plot in (lambda: plot_comparison(CLOCKED), lambda: plot_correlation(KERNELS, 1.0)):
-        sizes = [{text.get_fontsize() for text in drawn(plot, width)[1]} for width in (3.3, None)]
-        assert max(sizes[0]) == pytest.approx(0.6 * max(sizes[1]))
-        assert min(sizes[0]) == pytest.approx(0.6 * min(sizes[1]))
+    narrow, wide = (
+        {text.get_fontsize() for text in drawn(lambda: plot_comparison(CLOCKED), width)[1]}
+        for width in (3.3, None)
+    )
+    assert sorted(narrow) == pytest.approx([0.6 * size for size in sorted(wide)])

@@ -296,7 +296,7 @@ def _fold(text: Text, room: tuple[float, float], written: dict[Text, list[str]])
 
 
 def _apart(axes: Axes) -> bool:
-    """Thins the numbers of a logarithmic axis x that meet each other, and turns words; says whether it did."""
+    """Thins the numbers of a logarithmic axis x that meet, and turns words that do; says whether it did."""
     low, high = axes.get_xlim()
     labels = [tick.label1 for tick in axes.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
     boxes = sorted((label.get_window_extent() for label in labels), key=lambda box: float(box.x0))

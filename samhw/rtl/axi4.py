@@ -22,7 +22,9 @@ class Axi4Signature(wiring.Signature):
 
     def __init__(self, address_bits: int, id_bits: int, beat: int = 4, response: ShapeLike = 2) -> None:
         self.address_bits = address_bits
+        self.id_bits = id_bits
         self.beat = beat
+        self.response = response
         super().__init__(
             {
                 **_address("aw", address_bits, id_bits),
@@ -44,6 +46,13 @@ class Axi4Signature(wiring.Signature):
                 "rready": In(1),
             }
         )
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.members == self.members
+
+    def __repr__(self) -> str:
+        response = "" if self.response == 2 else f", response={self.response!r}"
+        return f"Axi4Signature({self.address_bits}, {self.id_bits}, {self.beat}{response})"
 
 
 def _address(channel: str, address_bits: int, id_bits: int) -> dict[str, wiring.Member]:

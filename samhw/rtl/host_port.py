@@ -27,6 +27,7 @@ class AxiLiteSignature(wiring.Signature):
     """
 
     def __init__(self, address_bits: int) -> None:
+        self.address_bits = address_bits
         super().__init__(
             {
                 "awaddr": In(address_bits),
@@ -50,6 +51,12 @@ class AxiLiteSignature(wiring.Signature):
                 "rready": In(1),
             }
         )
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.address_bits == self.address_bits
+
+    def __repr__(self) -> str:
+        return f"AxiLiteSignature({self.address_bits})"
 
 
 class FarSignature(wiring.Signature):

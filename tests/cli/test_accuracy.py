@@ -13,6 +13,8 @@ def test_types_on_draws(tmp_path: Path) -> None:
     printed = good(*command, "--clock", "100MHz", "--plot", plot).stdout
     assert "spmm on 2 inputs, beside float64, at 100 MHz" in printed
     assert "fixed<16,4>" in plot.read_text().replace("&lt;", "<").replace("&gt;", ">")
+    good(*command, "--plot", plot, "--width", "3.5in")
+    assert 'width="252pt"' in plot.read_text()
     rows = report(*command)["rows"]
     assert [(row["value"], row["input"][-1]) for row in rows] == [
         *(("bf16", "0"), ("bf16", "1"), ("fixed<16,4>", "0"), ("fixed<16,4>", "1"))

@@ -2,18 +2,28 @@
 
 import re
 from html import unescape
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Annotation, Text
 
 from samhw.app.checking import Outcome, Verdict
 from samhw.app.checking.measure import Measure, pareto_front
 from samhw.app.report.comparison import Comparison
 from samhw.app.report.comparison_plot import plot_comparison
-from samhw.app.report.plots import PLOTS, new_figure, plot_correlation, plot_tuned, style, to_file
+from samhw.app.report.plots import (
+    PLOTS,
+    new_figure,
+    plot_accuracy,
+    plot_correlation,
+    plot_tuned,
+    style,
+    to_file,
+)
 from samhw.app.report.sweep_plot import plot_sweep
 from samhw.app.report.sweep_view import check_plot
 from samhw.app.sweep.tuning import Trial, Tuned
@@ -214,3 +224,68 @@ def test_the_front_of_a_search_for_little_energy_is_one_of_energy() -> None:
     lines: list[Any] = [line for line in plot.lines if line.get_label() == "Pareto front"]
     assert [tuple(point) for point in lines[0].get_xydata()] == [(100, 90), (900, 50)]
     assert plot.get_xlabel() == "picojoules of an ASIC, by estimate"
+
+
+def drawn(plot: Any, width: float | None) -> tuple[Any, list[Any]]:
+    """The figure that goes to a file, and where its texts and legends lie."""
+    made: list[Any] = []
+
+    def kept() -> Any:
+        made.append(plot())
+        return made[-1]
+
+    to_file(kept, "png", width)
+    figure = made[-1]
+    figure.draw_without_rendering()
+    beyond = [  # Matplotlib keeps numbers that it does not draw.
+        tick.label1
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+    ]
+    found = [text for text in figure.findobj(Text) if text.get_text() and text not in beyond]
+    return figure, [text for text in found if text.get_visible() and text.get_window_extent().width]
+
+
+CLOCKED = comparison(period=10.0)
+KERNELS = [{"name": f"k{n}", "model_cycles": 10**n, "rtl_cycles": 10**n} for n in range(0, 6, 2)]
+ROWS = [row(900, 100, fuse="full", program=p) for p in "pq"] + [
+    row(500, 800, lanes="i=2", program=p) for p in "pq"
+]
+ERRORS = [(value, "Y", 0.1) for value in ("f32", "bf16", "fixed<16,4>", "fixed<32,8>", "e4m3")]
+
+
+@pytest.mark.parametrize("width", [3.3, None])
+@pytest.mark.parametrize(
+    "plot",
+    [
+        lambda: plot_comparison(comparison()),
+        lambda: plot_comparison(CLOCKED),
+        lambda: plot_correlation(KERNELS, 1.0),
+        lambda: plot_sweep(ROWS, AXES),
+        lambda: plot_accuracy("mlp on 4 inputs, beside float64, at 100 MHz", ERRORS),
+    ],
+    ids=["comparison", "clocked", "correlation", "sweep", "accuracy"],
+)
+def test_no_text_is_cut_or_meets_another(plot: Any, width: float | None) -> None:
+    figure, texts = drawn(plot, width)
+    # Titles, labels, numbers and legends; what stands beside a point may be near others.
+    apart = [text for text in texts if not isinstance(text, Annotation)]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    assert not [text for text, box in boxes if box.x0 < 0 or box.x1 > figure.bbox.x1 + 0.5]
+    assert not [text for text, box in boxes if box.y0 < 0 or box.y1 > figure.bbox.y1 + 0.5]
+    places = [(text.get_text(), text.get_window_extent()) for text in apart]
+    assert not [(a, b) for (a, one), (b, other) in combinations(places, 2) if meet(one, other)]
+
+
+def meet(one: Any, other: Any) -> bool:
+    return min(one.x1, other.x1) > max(one.x0, other.x0) and min(one.y1, other.y1) > max(one.y0, other.y0)
+
+
+def test_all_letters_of_a_narrow_plot_are_small() -> None:
+    narrow, wide = (
+        {text.get_fontsize() for text in drawn(lambda: plot_comparison(CLOCKED), width)[1]}
+        for width in (3.3, None)
+    )
+    assert sorted(narrow) == pytest.approx([0.6 * size for size in sorted(wide)])

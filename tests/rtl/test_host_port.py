@@ -3,7 +3,8 @@
 import pytest
 from amaranth.sim import Simulator
 
-from samhw.rtl.host_port import READ_LATENCY, HostPort, Response
+from samhw.rtl.axi4 import Axi4Signature
+from samhw.rtl.host_port import READ_LATENCY, AxiLiteSignature, HostPort, Response
 
 
 class Memory:
@@ -162,3 +163,15 @@ def test_a_write_waits_until_the_last_one_is_answered() -> None:
 
     memory = simulate(write)
     assert [memory.words[4 * n] for n in range(2)] == [0, 1]
+
+
+def test_signatures_of_ports_are_values():
+    lite = AxiLiteSignature(12)
+    assert repr(lite) == "AxiLiteSignature(12)"
+    assert lite == AxiLiteSignature(12)
+    assert lite not in (AxiLiteSignature(13), Axi4Signature(12, 7), lite.flip())
+    full = Axi4Signature(12, 7)
+    assert repr(full) == "Axi4Signature(12, 7, 4)"
+    assert full == Axi4Signature(12, 7, 4, 2)
+    assert full not in (Axi4Signature(12, 7, 8), Axi4Signature(12, 7, response=Response), lite)
+    assert "response=" in repr(Axi4Signature(12, 7, response=Response))

@@ -10,7 +10,7 @@ from samhw.app.checking import differences
 from samhw.app.cli.backends import CLOCK, check_on_chip
 from samhw.app.cli.numbers import split_words
 from samhw.app.cli.options import complete_programs, complete_values, data_option, load_schedule
-from samhw.app.cli.pages import plot_option
+from samhw.app.cli.pages import plot_option, plot_width
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import line
 from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
@@ -96,7 +96,7 @@ def accuracy(
     if json_target != "-":
         print_table(Console(), found.grid(), title=found.title)
     if plot:
-        found.plot(plot)
+        found.plot(plot, plot_width())
 
 
 def _inputs(data: Sequence[str], draws: int | None) -> Iterator[str]:

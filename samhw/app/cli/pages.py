@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from samhw.app.report.page import Results
 
-__all__ = ["plot_option", "report_option", "write_plot", "write_report", "write_results"]
+__all__ = ["plot_option", "plot_width", "report_option", "write_plot", "write_report", "write_results"]
 
 
 class _Directory(click.Path):
@@ -144,4 +144,10 @@ def write_plot(name: str, plot: "Callable[[], Figure]") -> None:
     """Writes what `plot` draws to a file, in the form of its suffix."""
     from samhw.app.report.plots import write_figure  # Matplotlib takes half a second to be imported.
 
-    write_figure(Path(name), plot, click.get_current_context().meta.get(_WIDTH))
+    write_figure(Path(name), plot, plot_width())
+
+
+def plot_width() -> float | None:
+    """What --width says, in inches."""
+    width: float | None = click.get_current_context().meta.get(_WIDTH)
+    return width

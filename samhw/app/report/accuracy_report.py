@@ -83,8 +83,9 @@ class Accuracy:
         names = {"value": row.value, "input": row.input, "result": row.result, "cycles": row.cycles}
         return {**names, **time, **row.difference.to_json()}
 
-    def plot(self, path: Path | str) -> Path:
-        """Draws the relative errors by value type, a point for each input; returns the path.
+    def plot(self, path: Path | str, width: float | None = None) -> Path:
+        """Draws the relative errors by value type, a point for each input; returns the path. The width is in
+        inches, by default the plot's own.
 
         Raises:
             InputError: for a suffix other than .png, .svg and .pdf, or a file that cannot be written.
@@ -93,7 +94,7 @@ class Accuracy:
         from samhw.app.report.plots import plot_accuracy, write_figure
 
         points = [(row.value, row.result, row.difference.relative_error) for row in self.rows]
-        return write_figure(Path(path), lambda: plot_accuracy(self.title, points))
+        return write_figure(Path(path), lambda: plot_accuracy(self.title, points), width)
 
     def __repr__(self) -> str:
         return f"<Accuracy of {self.title}: {', '.join(dict.fromkeys(row.value for row in self.rows))}>"

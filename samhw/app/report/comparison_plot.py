@@ -25,7 +25,7 @@ def plot_comparison(comparison: Comparison) -> Figure:
     lines = sum(1 + 0.6 * name.count("\n") for name in names)
     figure = new_figure(9.5, 1.5 + 0.42 * lines)
     cycles, traffic = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-    figure.suptitle(comparison.title, fontsize=10)
+    figure.suptitle(comparison.title)
     _cycles(cycles, comparison)
     _traffic(traffic, rows)
     cycles.set_yticks(range(len(rows)), names)
@@ -70,8 +70,8 @@ def _traffic(axes: Axes, rows: tuple[Compared, ...]) -> None:
     axes.set_xlim(left=0)
     count_axis(axes, "x")
     if measured:
-        axes.figure.legend(loc="outside upper right", ncols=2, frameon=False)
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
 
 
-_BESIDE: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8}
+_BESIDE: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "small"}
 """How a text stands beside a bar."""

@@ -2,14 +2,17 @@
 `samhw accuracy`, `correlate` and `tune`."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 from samhw.app.checking.types_search import TunedTypes
@@ -48,7 +51,7 @@ def plot_tuned(tuned: Tuned) -> Figure:
         # What lies between two points of a front is beaten by the cheaper one.
         line = {"linestyle": "-", "drawstyle": "steps-post"} if name == "Pareto front" else {"linestyle": ""}
         placed = sorted((tuned.price(trial), trial.cycles) for trial in trials)
-        size = 6 + 3 * (number > 1)  # A point that is two things shows both.
+        size = _marker(number)
         look = {**style(number), **line, "markersize": size, "fillstyle": "none" if number > 1 else "full"}
         plot.plot([price for price, _ in placed], [cycles for _, cycles in placed], label=name, **look)
     count_axis(plot, "x")
@@ -76,7 +79,7 @@ def plot_types(tuned: TunedTypes) -> Figure:
         )
     ):
         line = {"linestyle": "-", "drawstyle": "steps-post"} if name == "Pareto front" else {"linestyle": ""}
-        look = {**style(number), **line, "markersize": 6 + 3 * (number > 1)}
+        look = {**style(number), **line, "markersize": _marker(number)}
         look["fillstyle"] = "none" if number > 1 else "full"
         placed = sorted(map(tuned.place, held))
         plot.plot([error for error, _ in placed], [price for _, price in placed], label=name, **look)
@@ -90,6 +93,12 @@ def plot_types(tuned: TunedTypes) -> Figure:
     plot.set_title(f"types on {tuned.data}")
     plot.legend()
     return figure
+
+
+def _marker(number: int) -> float:
+    """The size of a group's marks: a point that is two things shows both."""
+    size: float = matplotlib.rcParams["lines.markersize"]
+    return size * (1.5 if number > 1 else 1)
 
 
 _NAMES_IN_A_COLUMN = 30
@@ -108,7 +117,6 @@ def plot_correlation(rows: Sequence[Mapping[str, Any]], r2: float) -> Figure:
             [row["model_cycles"] for row in mine],
             [row["rtl_cycles"] for row in mine],
             linestyle="none",
-            markersize=6,
             alpha=0.8,
             label=name,
             **style(number),
@@ -120,7 +128,7 @@ def plot_correlation(rows: Sequence[Mapping[str, Any]], r2: float) -> Figure:
     count_axis(axes, "y")
     equal = sum(furthest(row) == 0 for row in rows)
     axes.set_title(f"{equal} of {len(rows)} cycle counts equal, R² = {r2:.6g}")
-    figure.legend(loc="outside right upper", fontsize=7, frameon=False, ncols=columns)
+    figure.legend(loc="outside right upper", fontsize="small", frameon=False, ncols=columns)
     return figure
 
 
@@ -169,7 +177,7 @@ def plot_accuracy(title: str, points: Sequence[tuple[str, str, float]]) -> Figur
     plot.spines[["top", "right"]].set_visible(False)
     plot.set_ylabel("relative error (norm)")
     plot.set_title(title)
-    plot.legend()
+    figure.legend(loc="outside right upper", frameon=False)
     return figure
 
 
@@ -190,6 +198,7 @@ GREY = "0.45"
 # The same plot is the same file; texts of an SVG stay texts.
 _SETTINGS: dict[Any, Any] = {
     "axes.titlesize": 10,
+    "figure.titlesize": 10,
     "font.size": 9,
     "pdf.fonttype": 42,  # LaTeX and its publishers take no fonts of Type 3.
     "ps.fonttype": 42,
@@ -197,6 +206,8 @@ _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "samhw",
     "text.parse_math": False,  # A file may have a dollar in its name.
 }
+_SCALED = ("axes.titlesize", "figure.titlesize", "font.size", "lines.markersize")
+"""What becomes smaller in a narrow plot. Other sizes of texts are relative to these."""
 _METADATA: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -230,13 +241,73 @@ def to_file(plot: Callable[[], Figure], form: str, width: float | None = None) -
         figure = plot()
     own, height = figure.get_size_inches()
     letters = max(0.6, min(1.0, (width or own) / own))
-    sizes = {"font.size": 9 * letters, "axes.titlesize": 10 * letters, "lines.markersize": 6 * letters}
+    sizes = {name: _SETTINGS.get(name, 6) * letters for name in _SCALED}
     with matplotlib.rc_context(_SETTINGS | (sizes if letters < 1 else {})):
         if width is not None:
             figure = plot() if letters < 1 else figure
             figure.set_size_inches(width, max(height * width / own, min(height, 0.7 * width)))
+        _fit(figure)
         figure.savefig(output, format=form, dpi=150 if width is None else 300, metadata=_METADATA[form])
     return output.getvalue()
+
+
+_ROUNDS = 4
+"""Of folding, each of which moves what stands in a figure."""
+
+
+def _fit(figure: Figure) -> None:
+    """Folds the titles, and the labels beneath axes, that would be cut or meet what stands beside them; thins
+    or turns the numbers along axes that would meet each other."""
+    written: dict[Text, list[str]] = {}
+    for _ in range(_ROUNDS):
+        figure.draw_without_rendering()  # Places everything.
+        changed = [_apart(axes) for axes in figure.axes]
+        changed += [_fold(text, room, written) for text, room in _rooms(figure)]
+        if not any(changed):
+            break
+
+
+def _rooms(figure: Figure) -> Iterator[tuple[Text, tuple[float, float]]]:
+    """The centred texts of a figure, and where the room of each begins and ends, in pixels."""
+    if figure._suptitle is not None:  # type: ignore[attr-defined]
+        yield figure._suptitle, (0, figure.bbox.width)  # type: ignore[attr-defined]
+    beside = [one.get_window_extent() for one in (*figure.axes, *figure.legends)]
+    for axes in figure.axes:
+        own = axes.get_window_extent()
+        row = [other for other in beside if other.y0 < own.y1 and own.y0 < other.y1]
+        left = max([(other.x1 + own.x0) / 2 for other in row if other.x1 <= own.x0], default=0.0)
+        right = min([(other.x0 + own.x1) / 2 for other in row if own.x1 <= other.x0], default=figure.bbox.x1)
+        for text in (axes.title, axes.xaxis.label):
+            yield text, (left, right)
+
+
+def _fold(text: Text, room: tuple[float, float], written: dict[Text, list[str]]) -> bool:
+    """Folds the lines of a text that leaves its room; says whether it did."""
+    box = text.get_window_extent()
+    middle = (box.x0 + box.x1) / 2
+    width = 2 * min(middle - room[0], room[1] - middle) - 8
+    if box.width <= width:
+        return False
+    longest = max(map(len, text.get_text().splitlines()))
+    letters = max(8, min(longest - 1, int(width / box.width * longest)))
+    lines = written.setdefault(text, text.get_text().splitlines())
+    text.set_text("\n".join(fill(line, letters) for line in lines))
+    return True
+
+
+def _apart(axes: Axes) -> bool:
+    """Thins the numbers of a logarithmic axis x that meet, and turns words that do; says whether it did."""
+    low, high = axes.get_xlim()
+    labels = [tick.label1 for tick in axes.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    boxes = sorted((label.get_window_extent() for label in labels), key=lambda box: float(box.x0))
+    if all(one.x1 + 3 <= other.x0 for one, other in pairwise(boxes)):
+        return False
+    if axes.get_xscale() == "log":
+        axes.xaxis.set_major_locator(LogLocator())
+    else:
+        for label in labels:
+            label.set(rotation=45, ha="right", rotation_mode="anchor")
+    return True
 
 
 def write_figure(path: Path, plot: Callable[[], Figure], width: float | None = None) -> Path:

@@ -90,7 +90,6 @@ def _draw_panel(plot: Axes, panel: Panel, against: str, told: Sequence[str], sty
             y,
             linestyle="none",
             alpha=0.75,
-            markersize=6,
             transform=beside,
             clip_on=False,
             **styles.of(row),

@@ -338,7 +338,7 @@ def in_users_file(stack: str) -> tuple[str, str] | None:
         text = line.strip()
         if text.startswith('File "'):
             path, _, rest = text[6:].partition('", line ')
-            if not _is_torch(path) and not path.startswith("<"):
+            if not _is_torch(path) and not _is_own(path) and not path.startswith("<"):
                 code = lines[n + 1].strip() if n + 1 < len(lines) else ""
                 inner = f"{path}:{rest.split(',')[0]}", code
                 own = own if _is_package(path) else inner
@@ -355,10 +355,13 @@ def _is_torch(path: str) -> bool:
     return Path(torch.__file__).parent in Path(path).parents
 
 
+def _is_own(path: str) -> bool:
+    return Path(__file__).parents[2] in Path(path).parents
+
+
 def _is_users(path: str) -> bool:
-    own = Path(__file__).parents[2] in Path(path).parents
     library = Path(path).parent == _PYTHON
-    return not own and not library and not _is_torch(path) and Path(path).is_file()
+    return not _is_own(path) and not library and not _is_torch(path) and Path(path).is_file()
 
 
 def _export_error(module: nn.Module, error: Exception) -> InputError:

@@ -100,3 +100,8 @@ def test_a_line_of_the_user_comes_before_that_of_a_package():
     place, line = in_users_file(stack) or ("", "")
     assert place == f"/home/ada/model.py:3, by way of {pytest.__file__}:7"
     assert line == "return self.block(x)"
+
+
+def test_a_module_of_pytorch_has_no_line():
+    found = samhw.torch.explain(nn.GRU(4, 4), (torch.randn(3, 4),))
+    assert {step.where for step in found.steps} == {""}

@@ -104,4 +104,4 @@ def test_a_line_of_the_user_comes_before_that_of_a_package():
 
 def test_a_module_of_pytorch_has_no_line():
     found = samhw.torch.explain(nn.GRU(4, 4), (torch.randn(3, 4),))
-    assert {step.where for step in found.steps} == {""}
+    assert {step.place for step in found.steps} == {""}

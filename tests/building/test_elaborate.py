@@ -48,7 +48,14 @@ def test_generated_once(spmv: Compiled, tmp_path: Path, monkeypatch: pytest.Monk
     assert generate_verilog(deeper, arch) == "// 5"
     host = HostOptions.parse("axi4")
     assert generate_verilog(design, arch, host=host) == "// 6"
-    plain = {"name": "samhw_top", "probes": False, "stall_ports": False, "host": PLAIN_HOST, "layout": None}
+    plain = {
+        "name": "samhw_top",
+        "probes": False,
+        "stall_ports": False,
+        "host": PLAIN_HOST,
+        "layout": None,
+        "chip_model": True,
+    }
     assert made[1] == (design, arch, plain | {"probes": True})
     assert made[5] == (design, arch, plain | {"host": host})
 

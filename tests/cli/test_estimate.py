@@ -130,12 +130,9 @@ def test_auto_goes_by_densities() -> None:
             "--part is for the area of --estimate; add that option.",
         ),
         (["--lanes", "auto"], "--lanes auto is for a schedule that is chosen; give --schedule auto too"),
-        (["--blocks", "auto"], "--blocks auto is for a schedule that is chosen; give --schedule auto too."),
-        (
-            ["--schedule", "auto", "--fuse", "none", "--lanes", "auto"],
-            "give --schedule auto too, and no --fuse",
-        ),
+        (["--blocks", "auto"], "--blocks auto is for a schedule that is chosen; give --schedule auto too"),
         (["--schedule", "auto", "--area", "5"], "as in luts=20000"),
+        (["--schedule", "auto", "--fuse", "none", "--lanes", "auto"], "auto too, and no --fuse"),
     ],
 )
 def test_what_is_refused(options: list[str], message: str) -> None:

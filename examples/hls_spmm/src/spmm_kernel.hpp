@@ -7,9 +7,9 @@
 #include "samhw/values.hpp"
 
 using samhw::bf16;
-using samhw::f8;
 using samhw::fixed;
 using samhw::index_t;
+using samhw::small;
 
 /// A word of a memory of coordinates or positions.
 typedef samhw::traits<index_t>::memory index_word;

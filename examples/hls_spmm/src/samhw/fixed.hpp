@@ -34,10 +34,31 @@ void finish(const ap_int<N> &exact, ap_fixed<W, I, AP_RND_CONV, AP_SAT> &result,
     result = traits<ap_fixed<W, I, AP_RND_CONV, AP_SAT>>::from_word(word);
 }
 
+template <int W, int N>
+void finish(const ap_int<N> &exact, ap_uint<W> &result, bool &overflow) {
+#pragma HLS INLINE
+    result = exact;
+    overflow |= ap_int<N + 1>(result) != exact;
+}
+
 /// The word of a number, signed.
 template <typename T>
 ap_int<traits<T>::width> signed_word(const T &x) {
     return traits<T>::to_word(x);
+}
+template <int W>
+ap_int<W + 1> signed_word(const ap_uint<W> &x) {
+    return x;
+}
+
+/// The ends of the range of an integer.
+template <typename T>
+long long greatest() {
+    return (1LL << (traits<T>::width - (T(-1) < 0))) - 1;
+}
+template <typename T>
+long long least() {
+    return T(-1) < 0 ? -greatest<T>() - 1 : 0;
 }
 
 /// One, or the greatest number where that is below one.
@@ -86,6 +107,22 @@ struct operations<ap_int<W>> : fixed_operations<ap_int<W>> {
     static type leaky_relu(const type &a, const type &slope, bool &overflow) {
         return a < 0 ? mul(a, slope, overflow) : a;
     }
+};
+
+template <int W>
+struct operations<ap_uint<W>> : fixed_operations<ap_uint<W>> {
+    typedef ap_uint<W> type;
+    /// An exact result, or an overflow.
+    static type fitted(const ap_int<2 * W + 1> &exact, bool &overflow) {
+        type result;
+        finish(exact, result, overflow);
+        return result;
+    }
+    static type add(const type &a, const type &b, bool &overflow) { return fitted(a + b, overflow); }
+    static type sub(const type &a, const type &b, bool &overflow) { return fitted(a - b, overflow); }
+    static type mul(const type &a, const type &b, bool &overflow) { return fitted(a * b, overflow); }
+    static type neg(const type &a, bool &overflow) { return fitted(-signed_word(a), overflow); }
+    static type leaky_relu(const type &a, const type &, bool &) { return a; }
 };
 
 template <int W, int I>

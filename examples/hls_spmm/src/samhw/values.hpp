@@ -21,10 +21,10 @@ struct bf16 {
     ap_uint<16> word;
 };
 
-/// Floating point of eight bits, E of them for the exponent and M for the mantissa, by its word.
+/// Floating point with subnormals, of E bits for the exponent and M for the mantissa, by its word.
 template <int E, int M>
-struct f8 {
-    ap_uint<8> word;
+struct small {
+    ap_uint<1 + E + M> word;
 };
 
 /// The memory word of a given width: the next of 8, 16 and 32 bits, so that ports need no packing.
@@ -41,6 +41,7 @@ struct traits;
 template <int W>
 struct traits<ap_uint<W>> {
     static const int width = W;
+    static const int fraction = 0;
     typedef typename memory_word<W>::type memory;
     static ap_uint<W> to_word(const ap_uint<W> &x) { return x; }
     static ap_uint<W> from_word(const ap_uint<W> &word) { return word; }
@@ -73,13 +74,13 @@ struct traits<ap_fixed<W, I, AP_RND_CONV, AP_SAT>> {
 };
 
 template <int E, int M>
-struct traits<f8<E, M>> {
-    static const int width = 8;
+struct traits<small<E, M>> {
+    static const int width = 1 + E + M;
     static const int mantissa = 2 * M + 3; // Of the format in which sums and products are exact, but for one rounding.
-    typedef ap_uint<8> memory;
-    static ap_uint<8> to_word(const f8<E, M> &x) { return x.word; }
-    static f8<E, M> from_word(const ap_uint<8> &word) {
-        f8<E, M> x;
+    typedef ap_uint<width> memory;
+    static ap_uint<width> to_word(const small<E, M> &x) { return x.word; }
+    static small<E, M> from_word(const ap_uint<width> &word) {
+        small<E, M> x;
         x.word = word;
         return x;
     }

@@ -43,6 +43,7 @@ from samhw.errors import InputError, RunError
 from samhw.files import write_text
 from samhw.graph.numerics import ValueType
 from samhw.lang import Program
+from samhw.words import counted
 
 __all__ = ["tune"]
 
@@ -247,7 +248,7 @@ def _say(tuned: Tuned, program: str, output: str) -> None:
     )
     click.echo(
         f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as "
-        f"written{energy}; {tuned.looked:,} designs estimated, {len(tuned.trials)} simulated"
+        f"written{energy}; {counted(tuned.looked, 'design')} estimated, {len(tuned.trials)} simulated"
     )
 
 

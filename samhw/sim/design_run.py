@@ -121,7 +121,10 @@ class _DesignRun:
             if len(self._design.runs) > 1 and len(runs) == 1 and not isinstance(error, InterruptedRunError):
                 error.within(f"Region {runs[0].graph.name}")
             raise
-        return [self._finished(own, result, start) for own, result in zip(runs, results, strict=True)]
+        return [
+            self._finished(number, own, result, start)
+            for number, own, result in zip(numbers, runs, results, strict=True)
+        ]
 
     def _graph_run(self, number: int, at: Mapping[str, int], traced: bool) -> GraphRun:
         region = self._design.regions[number]
@@ -129,16 +132,19 @@ class _DesignRun:
         words = {name: (self._available if name in self._available else self._steps)[name] for name in inputs}
         kept = {name: array for name, array in self._steps.items() if name not in inputs}
         # Where all of the window has passed, nobody needs to see tokens.
-        return GraphRun(region, words, self._channels[number] if traced else False, at, kept)
+        return GraphRun(region, words, self._channels[number] if traced else [], at, kept)
 
-    def _finished(self, run: GraphRun, result: Result, start: int) -> SimulatedRegion:
+    def _finished(self, number: int, run: GraphRun, result: Result, start: int) -> SimulatedRegion:
         # Of what is written step by step all that has been.
         whole = {
             name: self._steps[name][: max(len(new), len(self._available.get(name, ())))]
             for name, new in result.memories.items()
             if name in self._steps
         }
-        result = replace(result, memories={**result.memories, **whole}, start=start)
+        # After the window a run has recorded nothing, of the same channels as before.
+        passages = {name: result.passages.get(name, []) for name in self._channels[number]}
+        memories = {**result.memories, **whole}
+        result = replace(result, memories=memories, passages=passages, start=start)
         self._available.update(result.memories)
         return SimulatedRegion(run.graph, dict(run.memories), result)
 
@@ -193,10 +199,10 @@ def _written_in_steps(design: Design) -> frozenset[str]:
     )
 
 
-def _traced_channels(design: Design, trace: bool | Collection[str]) -> list[bool | list[str]]:
+def _traced_channels(design: Design, trace: bool | Collection[str]) -> list[list[str]]:
     """The channels to trace of each region, by their own names."""
     if isinstance(trace, bool):
-        return [trace] * len(design.regions)
+        return [[channel.name for channel in graph.channels if trace] for graph in design.regions]
     labels = {
         design.label(region, channel.name): (region, channel.name) for region, channel in design.channels
     }

@@ -187,7 +187,8 @@ def _channel_scope(region: Traced, channel: Channel) -> _Scope:
         _Signal("payload", "wire", width),
         _Signal("slots", "integer", 32),
     )
-    return _Scope(scope_of(channel), signals[: len(_fields(region, channel))])
+    shown = _fields(region, channel)
+    return _Scope(scope_of(channel), tuple(signal for signal in signals if signal.name in shown))
 
 
 def _changes(regions: Sequence[Traced]) -> Iterator[_Change]:

@@ -205,6 +205,24 @@ def test_regions_of_a_scan_run_side_by_side_in_each_step(schedule: dict[str, Any
     assert result.cycles < apart.cycles
 
 
+@pytest.mark.parametrize("parallel", ["none", "all"])
+@pytest.mark.parametrize("window", [(0, 20), (60, 61), (100, 140), (10, 10**6)])
+def test_a_window_of_a_scan_has_the_tokens_in_it(window: tuple[int, int], parallel: str) -> None:
+    """Also where it lies in one step of several."""
+    made = samhw.compile(GATES, schedule={"fuse": "none", "parallel": parallel}).run(X=X, W=W, V=V).compiled
+    tensors = {name: Tensor.from_dense(array, "dense") for name, array in (("X", X), ("W", W), ("V", V))}
+    data = made.design, made.arch, *load(made.design, tensors)
+    whole, part = (
+        traced_regions(zip(made.design.runs, simulate_regions(*data, trace=True, **options), strict=True))
+        for options in ({}, {"window": window})
+    )
+    for all_of_it, within in zip(whole, part, strict=True):
+        for channel in all_of_it.graph.channels:
+            passages = [p for p in all_of_it.passages(channel) if window[0] <= p.popped < window[1]]
+            assert list(within.passages(channel)) == passages
+            assert within.has_all(channel) == (passages == list(all_of_it.passages(channel)))
+
+
 @pytest.mark.parametrize(
     ("lists", "why"), [([["F", "C"]], "beside 'F', for which it waits"), ([["F", "H"]], "for which it waits")]
 )

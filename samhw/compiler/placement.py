@@ -63,7 +63,7 @@ def arrays_off_chip(compiled: Compiled, memory: OffChipMemory) -> dict[str, int]
     off = _beside_memory(compiled, chip_bytes(compiled.design, compiled.arch))
     if compiled.off_chip is not None and compiled.memory == memory:
         # What was compiled beside this memory lies where its fabrics reach it.
-        return {name: array.master for name, array in compiled.off_chip.arrays.items()}
+        return compiled.off_chip.masters
     said = channels_said(compiled)
     arrays = {name: said.get(name) for name in compiled.design.memory if name in off}
     if memory.ports.masters == 1:

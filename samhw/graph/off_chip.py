@@ -286,6 +286,11 @@ class OffChipLayout:
         if chip is not None:
             _check_chip(design, ports, chip, self.sizes[0])
 
+    @property
+    def masters(self) -> dict[str, int]:
+        """The master through which each array is reached, by its name."""
+        return {name: array.master for name, array in self.arrays.items()}
+
     def ports_of(self, graph: Graph) -> tuple[OffChipPort, ...]:
         """The ports of a region, in their order."""
         found: list[OffChipPort] = []

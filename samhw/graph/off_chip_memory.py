@@ -93,6 +93,10 @@ class SdramMemory:
         """As `load_memory` takes it."""
         return SDRAM
 
+    def at_clock(self, period: float) -> "SdramMemory":
+        """The same with a controller whose clock has that period, in ns."""
+        return replace(self, chip=replace(self.chip, cycle_ps=round(period * 1000)))
+
 
 @dataclass(frozen=True)
 class RecordedMemory:

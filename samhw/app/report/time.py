@@ -55,7 +55,7 @@ def beside(memory: OffChipMemory | None, period: float | None) -> tuple[OffChipM
     """
     if isinstance(memory, SdramMemory):
         if period is not None:
-            memory = replace(memory, chip=replace(memory.chip, cycle_ps=round(period * 1000)))
+            memory = memory.at_clock(period)
         return memory, memory.chip.cycle_ps / 1000
     if not isinstance(memory, Dram):
         return memory, period

@@ -1,6 +1,5 @@
 """The generated RTL as a folder of Verilog, for somebody else's project."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -83,7 +82,7 @@ class VerilogTarget(Target):
 def _layout(compiled: Compiled, memory: OffChipMemory | None, clock: float | None) -> OffChipLayout | None:
     """What lies off the chip. Raises `InputError` for a clock that nothing counts by."""
     if isinstance(memory, SdramMemory) and clock is not None:
-        memory = replace(memory, chip=replace(memory.chip, cycle_ps=round(clock * 1000)))
+        memory = memory.at_clock(clock)
     elif clock is not None:
         raise InputError("Verilog has any clock, unless it has an SDRAM; leave out --clock.")
     if memory is None:
@@ -98,8 +97,7 @@ def _bench(compiled: Compiled, inputs: Inputs, layout: OffChipLayout | None) -> 
         return None
     placed = None
     if layout is not None:
-        masters = {name: array.master for name, array in layout.arrays.items()}
-        placed = OffChip(ConstantMemory(LATENCY, layout.ports), masters)
+        placed = OffChip(ConstantMemory(LATENCY, layout.ports), layout.masters)
     done = simulate_regions(compiled.design, compiled.arch, *inputs, memory=placed)
     roles = {memory.name: memory.role for memory in compiled.design.memories}
     results = {

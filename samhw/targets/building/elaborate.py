@@ -121,6 +121,14 @@ def check_name(name: str) -> str:
     return name
 
 
+class TopPin(NamedTuple):
+    """A pin of the top: `way` is input or output."""
+
+    name: str
+    width: int
+    way: str
+
+
 def write_verilog(
     design: Design,
     arch: Arch,
@@ -128,7 +136,7 @@ def write_verilog(
     name: str = NAME,
     host: HostOptions = PLAIN_HOST,
     layout: OffChipLayout | None = None,
-) -> "list[TopPin]":
+) -> list[TopPin]:
     """Writes the modules, one in each file of `rtl/`; their list, `<name>.f`; and for Verilator's lint the
     exceptions, `<name>.vlt`. Gives the pins of the top to memory off the chip, as `layout` has it.
 
@@ -155,18 +163,10 @@ def write_verilog(
     return _far_pins(modules[name])
 
 
-class TopPin(NamedTuple):
-    """A pin of the top: `way` is input or output."""
-
-    name: str
-    width: int
-    way: str
-
-
 _FAR_PIN = re.compile(r"^  (input|output) (?:\[(\d+):0\] )?((?:m_axi\d+|sdram)_\w+) ?;", re.MULTILINE)
 
 
-def _far_pins(top: str) -> "list[TopPin]":
+def _far_pins(top: str) -> list[TopPin]:
     """Those of a module to memory off the chip."""
     return [TopPin(name, int(high or 0) + 1, way) for way, high, name in _FAR_PIN.findall(top)]
 

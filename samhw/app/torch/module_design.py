@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy
 import torch
 from torch import nn
+from torch.export import ExportedProgram
 
 from samhw.app.api.arguments import followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
@@ -18,10 +19,10 @@ from samhw.app.workload.torch_module import check_program, difference, leaves, o
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.cost import DesignEstimate
-from samhw.errors import InputError, shown
+from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
-from samhw.importers.torch import UNROLL, ImportedModule, check_arguments, import_module
+from samhw.importers.torch import UNROLL, ImportedModule, check_arguments, import_module, module_of
 from samhw.targets.backends import Backend
 from samhw.tensors import Format
 
@@ -159,7 +160,7 @@ class ModuleDesign(ImportedDesign[tuple[object, ...], ImportedModule]):
 
 
 def compile(
-    module: nn.Module,
+    module: nn.Module | ExportedProgram,
     arguments: Sequence[object],
     *,
     value: ValueType | str | None = None,
@@ -190,8 +191,7 @@ def compile(
         InputError: for a module that cannot be imported, with the user's line and a way out; for an argument
             of another kind.
     """
-    if not isinstance(module, nn.Module):
-        raise InputError(f"The module cannot be {shown(module)}; give a module of PyTorch.")
+    module = module_of(module)
     if not isinstance(arguments, tuple | list):
         raise InputError("The example arguments are a tuple; give (x,) for one.")
     choices = ImportChoices.of(

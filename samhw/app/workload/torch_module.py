@@ -1,12 +1,14 @@
 """A module of PyTorch on its example arguments, and the comparison with the module itself."""
 
 import copy
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
 import torch
 from torch import nn
+from torch.export import ExportedProgram
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from samhw.app.workload.agreement import (
@@ -20,7 +22,7 @@ from samhw.app.workload.agreement import (
 from samhw.app.workload.exact_integers import ExactIntegers, doubled, is_quantised, says_type
 from samhw.app.workload.workload import Workload
 from samhw.errors import InputError, RunError
-from samhw.importers.torch import ImportedModule, import_module
+from samhw.importers.torch import ImportedModule, import_module, module_of
 from samhw.importers.torch.export import without_fast_path
 from samhw.importers.torch.state import restored
 from samhw.lang import Example
@@ -77,12 +79,13 @@ def make_module_workload(spec: str, example: Example, given: object) -> Workload
         InputError: for something else that is given, or a module that cannot be imported.
     """
     module, arguments = given if isinstance(given, tuple) and len(given) == 2 else (None, None)
-    if not isinstance(module, nn.Module) or not isinstance(arguments, tuple | list):
+    if not isinstance(module, nn.Module | ExportedProgram) or not isinstance(arguments, tuple | list):
         raise InputError(
             f"'{spec}' gives {_said(given)}, and is to give a torch.nn.Module, or a function of nested "
             "lists, and a tuple of example arguments; fix the file."
         )
     with example.script.around():
+        module = module_of(module)
         imported = import_module(module, arguments, name=spec.rpartition(":")[2])
         tensors = imported.tensors(arguments)
     program = imported.program.bind({name: tensor.shape for name, tensor in tensors.items()})
@@ -195,7 +198,8 @@ def _in_double(module: nn.Module, arguments: Sequence[object]) -> object:
     """What the module gives in float64; None if it cannot."""
     before = torch.get_default_dtype()
     try:
-        wide = copy.deepcopy(module).double()
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # Of PyTorch about itself.
+            wide = copy.deepcopy(module).double()
         torch.set_default_dtype(torch.float64)
         with _Doubled():  # type: ignore[no-untyped-call]
             return outputs_of(wide, torch.utils._pytree.tree_map(doubled, list(arguments)))

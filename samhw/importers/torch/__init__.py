@@ -3,7 +3,7 @@
 from samhw.importers.core import Value
 from samhw.importers.torch import decompositions, operators
 from samhw.importers.torch.explain import Explanation, Step, explain
-from samhw.importers.torch.given import annotate, check_arguments
+from samhw.importers.torch.given import annotate, check_arguments, module_of
 from samhw.importers.torch.imported import ImportedModule
 from samhw.importers.torch.importer import Importer
 from samhw.importers.torch.loops import UNROLL
@@ -29,5 +29,6 @@ __all__ = [
     "explain",
     "import_module",
     "mapping",
+    "module_of",
     "operators",
 ]

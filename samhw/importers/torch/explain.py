@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.export import ExportedProgram
 from torch.fx import Node
 
 from samhw.errors import InputError
 from samhw.importers.core import HostArray, Value
+from samhw.importers.torch.given import module_of
 from samhw.importers.torch.module import import_module
 from samhw.importers.torch.node import depends_on_data, place_of, scope_of, written_as
 from samhw.importers.torch.registry import VIEWS, operator_name
@@ -96,7 +98,9 @@ class Explanation:
         return [head, *((row[0], str(count), *row[1:]) for row, count in times.items())]
 
 
-def explain(module: nn.Module, arguments: Sequence[object], *, sparsify: float | None = None) -> Explanation:
+def explain(
+    module: nn.Module | ExportedProgram, arguments: Sequence[object], *, sparsify: float | None = None
+) -> Explanation:
     """What `samhw.torch.compile` would make of each operator of a module, and all that it would refuse.
 
     Takes arguments as `samhw.torch.compile` does, and compiles nothing. A refusal of the whole module,
@@ -113,8 +117,7 @@ def explain(module: nn.Module, arguments: Sequence[object], *, sparsify: float |
         return _ExplainingWalk(steps, *given)
 
     refusals = []
-    if not isinstance(module, nn.Module):
-        raise InputError(f"{type(module).__name__} is no torch.nn.Module; give a module and its arguments.")
+    module = module_of(module)
     try:
         import_module(module, arguments, sparsify=sparsify, walk=walk)
     except InputError as error:

@@ -1,15 +1,17 @@
 """What a module and its arguments may hold: ordinary numbers, in sparse layouts that are whole; and the
 formats that users ask for, which stay with the tensor."""
 
+import warnings
 from collections.abc import Sequence
 
 import torch
 from torch import nn
+from torch.export import ExportedProgram
 
 from samhw.errors import InputError, shown
 from samhw.tensors import Format, check_torch_layout
 
-__all__ = ["annotate", "annotation_of", "check_arguments", "check_module"]
+__all__ = ["annotate", "annotation_of", "check_arguments", "check_module", "module_of"]
 
 _INTEGERS = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 _DTYPES = (*_INTEGERS, torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -38,6 +40,19 @@ def check_arguments(arguments: Sequence[object]) -> None:
             "None of the arguments is a tensor, and all else is a constant of the module; give a tensor, "
             "such as torch.tensor(3) for 3."
         )
+
+
+def module_of(given: object) -> nn.Module:
+    """The module that somebody gives, as such or already exported; raises `InputError` for anything else."""
+    if isinstance(given, ExportedProgram):
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # Of PyTorch about itself.
+            given = given.module()
+    if not isinstance(given, nn.Module):
+        raise InputError(
+            f"The module cannot be {shown(given)}; give a module of PyTorch, or what torch.export makes of "
+            "one."
+        )
+    return given
 
 
 def check_module(module: nn.Module) -> None:

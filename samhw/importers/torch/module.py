@@ -24,7 +24,7 @@ from samhw.importers.core import (
     placed_result,
 )
 from samhw.importers.torch.export import argument_names, arguments_by_name, exported, own_name
-from samhw.importers.torch.given import annotation_of, check_arguments, check_module
+from samhw.importers.torch.given import annotation_of, check_arguments, check_module, module_of
 from samhw.importers.torch.imported import ImportedModule, OutputSource
 from samhw.importers.torch.loops import UNROLL, loops_in
 from samhw.importers.torch.node import place_of
@@ -161,7 +161,7 @@ def _value(node: Node, values: Mapping[str, object]) -> object:
 
 
 def import_module(
-    module: nn.Module,
+    module: nn.Module | ExportedProgram,
     arguments: Sequence[object],
     *,
     sparsify: float | None = None,
@@ -180,8 +180,7 @@ def import_module(
     Raises:
         InputError: for a module that cannot be imported, with the line of the user's file and a way out.
     """
-    if not isinstance(module, nn.Module):
-        raise InputError(f"{type(module).__name__} is no torch.nn.Module; give a module and its arguments.")
+    module = module_of(module)
     check_arguments(arguments)
     check_module(module)
     program, places, sparse = exported(module, arguments)

@@ -408,6 +408,13 @@ def test_what_is_no_module():
             call()
 
 
+def test_a_module_that_is_exported_already():
+    module, arguments = nn.Linear(4, 3), (torch.randn(2, 4),)
+    exported = torch.export.export(module, arguments)
+    assert samhw.torch.explain(exported, arguments).refusals == ()
+    torch.testing.assert_close(samhw.torch.compile(exported, arguments).run().output, module(*arguments))
+
+
 def test_the_arguments_of_a_call():
     """A tensor that is not in a tuple would be taken apart, row by row."""
     design = samhw.torch.compile(nn.Linear(4, 3).eval(), (torch.ones(2, 4),), value="f32")

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from html import escape
 
 __all__ = [
+    "and_more",
     "counted",
     "did_you_mean",
     "html_frame",
@@ -15,6 +16,17 @@ __all__ = [
     "html_text",
     "in_columns",
 ]
+
+
+_LISTED = 8
+"""As many names are shown of a list."""
+
+
+def and_more(names: Sequence[str]) -> str:
+    """Names in a list, of a long one the first, and how many more there are."""
+    if len(names) <= _LISTED:
+        return ", ".join(names)
+    return f"{', '.join(names[: _LISTED - 1])} and {len(names) - _LISTED + 1} more"
 
 
 def counted(number: int, noun: str) -> str:

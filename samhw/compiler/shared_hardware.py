@@ -12,6 +12,7 @@ from samhw.compiler.side_by_side import Bundles, apart, in_bundles, side_by_side
 from samhw.errors import InputError
 from samhw.graph import Graph
 from samhw.graph.fabrics import alike, difference, equal_regions, pace_of
+from samhw.words import and_more
 
 __all__ = ["fabric_lines", "fabrics_json", "with_fabrics"]
 
@@ -127,4 +128,4 @@ def fabrics_json(compiled: Compiled) -> list[list[str]]:
 
 def fabric_lines(compiled: Compiled) -> list[str]:
     """The same in a line each."""
-    return [f"one fabric: {', '.join(names)}" for names in fabrics_json(compiled)]
+    return [f"one fabric: {and_more(names)}" for names in fabrics_json(compiled)]

@@ -16,6 +16,7 @@ from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import print_choice
 from samhw.app.cli.stored_inputs import block_lines, blocks_json, part_lines, parts_json
+from samhw.app.report.alike import alike_regions, grouped
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
@@ -234,7 +235,8 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
     print_choice(compiled)
     for sentence in (*part_lines(compiled, given), *block_lines(compiled, given)):
         click.echo(sentence)
-    for region in compiled.regions:
+    for group in grouped(compiled.regions, alike_regions(compiled)):
+        region = group.members[0]
         graph = region.graph
         if table:
             print_table(console, region.table.grid(), title=_region_title(region))
@@ -246,6 +248,7 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
         click.echo(
             f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes, "
             f"{len(graph.channels)} channels, {len(graph.memories)} memories"
+            + (f"; and {group.others} alike ({group.name})" if group.others else "")
         )
         if region.copy:
             click.echo(f"  copy: {region.copy}")

@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from samhw.app.cli.printed import print_json, print_table
+from samhw.app.report.alike import alike_regions, grouped
 from samhw.app.report.grids import device_grid, shown_areas
 from samhw.compiler import Compiled, area_of, estimate_compiled
 from samhw.cost import FITS, AreaEstimate, Budget, DesignEstimate, Device, RegionArea, RegionEstimate, Use
@@ -90,7 +91,9 @@ def print_estimate(
     if json_target == "-":
         return
     console = Console()
-    for region, area in zip(found.regions, first.regions, strict=True):
+    pairs = zip(found.regions, first.regions, strict=True)
+    for group in grouped(pairs, alike_regions(compiled)):
+        region, area = max(group.members, key=lambda pair: pair[0].cycles)
         rows = [["node", "operations", "busy cycles", "starts", "LUTs"]]
         rows += [
             [
@@ -102,8 +105,9 @@ def print_estimate(
             ]
             for name, node in sorted(region.nodes.items(), key=lambda item: -item[1].busy)
         ]
+        alike = f", the longest of {len(group.members)} alike ({group.name})" if group.others else ""
         title = (
-            f"{region.name}: about {region.cycles:,.0f} cycles, {region.operations:,.0f} operations, "
+            f"{region.name}{alike}: about {region.cycles:,.0f} cycles, {region.operations:,.0f} operations, "
             f"{region.bytes_read:,.0f} bytes read, {region.bytes_written:,.0f} written, "
             + (f"the fabric of {area.fabric}" if area.fabric else f"{area.use.luts:,.0f} LUTs")
         )

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,10 +40,11 @@ from samhw.app.cli.printed import (
 )
 from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.cli.schedules import note_better, print_choice
+from samhw.app.report.alike import grouped, starred
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.region_report import RegionReport
-from samhw.app.report.run_report import BesideCpu, RunReport, run_report
-from samhw.app.report.run_statistics import node_grid, port_grid
+from samhw.app.report.run_report import BesideCpu, InputReport, RunReport, run_report
+from samhw.app.report.run_statistics import longest, node_grid, port_grid, title, told
 from samhw.app.report.time import beside, say_clock, say_time
 from samhw.app.workload import JUDGES, Workload
 from samhw.compiler import Compiled
@@ -60,13 +61,13 @@ from samhw.tensors import write_tensor
 __all__ = ["run"]
 
 
-def print_statistics(regions: Iterable[RegionReport]) -> None:
-    """Where each region's cycles went."""
-    for region in regions:
-        print_table(None, node_grid(region), title=f"{region.name}, simulator")
+def print_statistics(regions: Sequence[RegionReport]) -> None:
+    """Where each region's cycles went; of equal layers, those of the longest."""
+    for group in told(regions):
+        region = longest(group)
+        print_table(None, node_grid(region), title=f"{title(group)}, simulator")
         if region.ports is not None:
-            title = f"{region.name}, ports to off-chip memory"
-            print_table(None, port_grid(region), title=title)
+            print_table(None, port_grid(region), title=f"{title(group)}, ports to off-chip memory")
         if region.lanes:
             click.echo(f"  lanes      {region.lanes}")
         click.echo(f"  bottleneck {region.bottleneck}")
@@ -277,17 +278,14 @@ def _print_report(report: RunReport, stats: bool) -> None:
     """The report in words."""
     for statement in report.statements:
         click.echo(statement)
-    shapes = ", ".join(
-        f"{i.name} {'x'.join(map(str, i.shape)) or 'scalar'} ({i.stored} stored)" for i in report.inputs
-    )
-    click.echo(f"  data       {report.data}: {shapes}")
+    click.echo(f"  data       {report.data}: {_said_inputs(report.inputs)}")
     if report.is_synthetic:
         click.echo("             synthetic: random data of that set's sizes, not the set itself")
     types = "".join(f", {name} {kind}" for name, kind in report.types.items())
     click.echo(f"  value      {report.value}{types}")
-    for region in report.regions:
-        if region.note:
-            click.echo(f"  region     {region.name} {region.note}")
+    for group in told(report.regions):
+        if note := longest(group).note:
+            click.echo(f"  region     {title(group)} {note}")
     click.echo(f"  simulator  {report.model_cycles:,} cycles in {report.model_seconds:.2f} s")
     for region in report.regions:
         if why := region.result.uncompiled:
@@ -314,6 +312,18 @@ def _print_report(report: RunReport, stats: bool) -> None:
     if report.advised:
         _print_advice(report.advised, report.model_cycles)
     _print_check(report.check)
+
+
+def _said_inputs(inputs: Sequence[InputReport]) -> str:
+    """Names, shapes and what is stored; of equal layers once: `12 layers_*_q 64x64 (4096 stored each)`."""
+    names = starred({given.name: (given.shape, given.stored) for given in inputs})
+    words = []
+    for group in grouped(inputs, (names[given.name] for given in inputs)):
+        given = group.members[0]
+        shape = "x".join(map(str, given.shape)) or "scalar"
+        times, each = (f"{len(group.members)} ", " each") if group.others else ("", "")
+        words.append(f"{times}{group.name} {shape} ({given.stored} stored{each})")
+    return ", ".join(words)
 
 
 def _further(
@@ -344,9 +354,9 @@ def _print_energy(energy: Energy, stats: bool) -> None:
     click.echo(f"  energy     {energy}")
     if not stats:
         return
-    for title, parts in (("nodes", energy.nodes), ("memories", energy.memories)):
+    for kind, parts in (("nodes", energy.nodes), ("memories", energy.memories)):
         most = ", ".join(f"{name} {pj / 1e3:,.2f} nJ" for name, pj in list(parts.items())[:5] if pj)
-        click.echo(f"             {title}: {most or 'none'}")
+        click.echo(f"             {kind}: {most or 'none'}")
     for source in energy.sources:
         click.echo(f"             {source}")
 

@@ -142,6 +142,8 @@ class RegionReport:
     """The cycle of the run in which it starts."""
     roof: Roof
     """What its hardware could do at best."""
+    alike: str
+    """The name under which it is told of, together with all that have the same (`alike_regions`)."""
     compiled: CompiledRegion = field(repr=False)
     """What ran: its fusion table, and its graph."""
     result: Result = field(repr=False)
@@ -192,13 +194,14 @@ class RegionReport:
 
 
 def region_report(
-    region: CompiledRegion, arch: Arch, model: RegionRun, cycles: int, start: int = 0
+    region: CompiledRegion, arch: Arch, model: RegionRun, cycles: int, alike: str, start: int = 0
 ) -> RegionReport:
     """What a run tells of a region.
 
     Args:
         model: the simulator's run of it.
         cycles: by the backend.
+        alike: the name under which it is told of.
         start: the cycle of the run in which the simulator starts it.
     """
     graph, statistics = model.graph, model.statistics
@@ -220,6 +223,7 @@ def region_report(
         bottleneck=bottleneck(graph, statistics),
         start=start,
         roof=roof(graph, arch),
+        alike=alike,
         compiled=region,
         result=statistics,
     )

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from samhw.app.report.alike import starred
 from samhw.app.report.grids import FAMILY_NAMES, Areas, device_grid, fit_words, shown_areas
 from samhw.app.report.layered import Edge, layered
 from samhw.app.report.page import page
 from samhw.app.report.recorded import activity, fill
 from samhw.app.report.region_report import ChannelReport, NodeReport, RegionReport
 from samhw.app.report.run_report import RunReport
-from samhw.app.report.run_statistics import port_grid
+from samhw.app.report.run_statistics import Regions, longest, port_grid, title, told
 from samhw.app.report.time import seconds
 from samhw.compiler.placement import interleaved_lines
 from samhw.compiler.shared_hardware import fabric_lines
@@ -42,12 +43,14 @@ class _Folded:
     copies: int
 
 
-def region_view(region: RegionReport, areas: Mapping[str, Use]) -> dict[str, Any]:
-    """What the page's script is given of a region. Nodes and channels are named by their numbers in it.
+def region_view(group: Regions, areas: Mapping[str, Use]) -> dict[str, Any]:
+    """What the page's script is given of regions that are alike: the longest, and when all of them ran. Nodes
+    and channels are named by their numbers in it.
 
     Args:
-        areas: what nodes are expected to take of an FPGA, by name.
+        areas: what its nodes are expected to take of an FPGA, by name.
     """
+    region = longest(group)
     graph = region.compiled.graph
     channels = _folded(graph, region.channels)
     numbers = {node.name: number for number, node in enumerate(region.nodes)}
@@ -70,6 +73,9 @@ def region_view(region: RegionReport, areas: Mapping[str, Use]) -> dict[str, Any
     base = {node.name: node.copy_of or node.name for node in graph.nodes}
     return {
         "name": region.name,
+        "label": group.name if group.others else region.name,
+        "runs": [{"start": each.start, "cycles": each.model_cycles} for each in group.members],
+        "total": sum(each.model_cycles for each in group.members),
         "statements": list(map(str, region.compiled.region.statements)),
         "order": list(region.order),
         "note": region.note,
@@ -232,6 +238,7 @@ def run_page(report: RunReport) -> str:
     """The page, as text."""
     areas = shown_areas(report.compiled)
     view = run_view(report, areas)
+    groups = told(report.regions)
     period = report.period or DEFAULT_PERIOD
     fitting = sum(device.verdict(area.use) == FITS for device, area in areas)
     return page(
@@ -242,7 +249,7 @@ def run_page(report: RunReport) -> str:
         nodes=sum(len(region.compiled.graph.nodes) for region in report.regions),
         megahertz=1e3 / period,
         microseconds=seconds(report.cycles, period) * 1e6,
-        ports=[(region.name, port_grid(region)) for region in report.regions if region.ports],
+        ports=[(title(group), port_grid(longest(group))) for group in groups if longest(group).ports],
         areas=device_grid(areas),
         fits=fit_words(areas),
         shared=[*fabric_lines(report.compiled), *interleaved_lines(report.compiled)],
@@ -264,32 +271,40 @@ def run_view(report: RunReport, areas: Areas) -> dict[str, Any]:
     """
     device, area = areas[0]
     nodes = {region.name: region.nodes for region in area.regions}
-    views = [region_view(region, nodes[region.name]) for region in report.regions]
-    passed = _passed(views)
+    groups = told(report.regions)
+    views = [region_view(group, nodes[longest(group).name]) for group in groups]
+    passed = _passed(report.regions, {group.name: number for number, group in enumerate(groups)})
     layout = layered([(240, 90)] * len(views), [Edge(a, b) for a, b, _ in passed])
     for view, (x, y) in zip(views, layout.places, strict=True):
         view |= {"column": round(x), "layer": round(y)}
     total = sum(len(view["nodes"]) for view in views)
-    longest = report.regions.index(report.longest)
     opened = range(len(views)) if total <= _OPEN or len(views) == 1 else ()
     return {
         "run": report.to_json(),
         "regions": views,
         "passed": [{"from": a, "to": b, "tensors": names} for a, b, names in passed],
         "opened": [number for number in opened if len(views[number]["nodes"]) <= _LARGEST],
-        "longest": longest,
+        "longest": max(range(len(views)), key=lambda number: views[number]["total"]),
         "area": FAMILY_NAMES[device.family],
         "greatest_clock": GREATEST_CLOCK,
     }
 
 
-def _passed(views: Sequence[dict[str, Any]]) -> list[tuple[int, int, list[str]]]:
-    """The tensors that pass between regions: from the last that wrote them, to each that reads them."""
+def _passed(regions: Sequence[RegionReport], numbers: Mapping[str, int]) -> list[tuple[int, int, list[str]]]:
+    """The tensors that pass between regions: from the last that wrote them, to each that reads them. What
+    passes between regions that are told of together is not shown.
+
+    Args:
+        numbers: by the name under which a region is told of.
+    """
     writers: dict[str, int] = {}
     found: dict[tuple[int, int], list[str]] = {}
-    for number, view in enumerate(views):
-        for tensor in view["reads"]:
-            if tensor in writers:
+    for region in regions:
+        number = numbers[region.alike]
+        for tensor in _tensors(region, written=False):
+            if writers.get(tensor, number) != number:
                 found.setdefault((writers[tensor], number), []).append(tensor)
-        writers |= dict.fromkeys(view["writes"], number)
-    return [(a, b, names) for (a, b), names in found.items()]
+        writers |= dict.fromkeys(_tensors(region, written=True), number)
+    return [
+        (a, b, list(dict.fromkeys(starred(dict.fromkeys(names)).values()))) for (a, b), names in found.items()
+    ]

@@ -5,6 +5,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from samhw.app.checking import Check, weakest
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.energy import Energy
 from samhw.app.checking.model_and_rtl import agree
+from samhw.app.report.alike import alike_regions
 from samhw.app.report.region_report import RegionReport, region_report
-from samhw.app.report.run_statistics import Limit, limit, limits
+from samhw.app.report.run_statistics import Limit, limit, limits, told
 from samhw.app.report.time import say_clock, say_time, seconds, time_report
 from samhw.app.workload import SYNTHETIC, Workload
 from samhw.choices.choice import AUTO
@@ -30,7 +32,7 @@ from samhw.version import __version__
 if TYPE_CHECKING:
     from samhw.app.checking.cpu import AsFast, CpuRun
 
-__all__ = ["BesideCpu", "Origin", "RunReport", "origin", "run_report"]
+__all__ = ["BesideCpu", "InputReport", "Origin", "RunReport", "origin", "run_report"]
 
 
 @dataclass(frozen=True)
@@ -187,8 +189,6 @@ class RunReport:
     compiled: Compiled
     """What ran."""
     program: str
-    statements: tuple[str, ...]
-    """As they were compiled, in words."""
     data: str
     inputs: tuple[InputReport, ...]
     backend: str
@@ -229,6 +229,21 @@ class RunReport:
     """An estimate of its energy; None if nothing was asked for."""
     beside: BesideCpu | None = None
     """The same program by a processor; None if nothing was asked for."""
+
+    @property
+    def statements(self) -> list[str]:
+        """As they were compiled, in words; those of equal layers once, with how many they are."""
+        program, times = self.compiled.program, dict[str, int]()
+        for group in told(self.regions):
+            first, *others = (region.compiled.region.written for region in group.members)
+            times |= dict.fromkeys(first, len(group.members))
+            times |= dict.fromkeys(chain.from_iterable(others), 0)
+        counts = ((statement, times.get(statement.lhs.tensor, 1)) for statement in program.statements)
+        return [
+            f"{statement}    {count} alike" if count > 1 else str(statement)
+            for statement, count in counts
+            if count
+        ]
 
     @property
     def is_synthetic(self) -> bool:
@@ -338,7 +353,6 @@ def run_report(
     return RunReport(
         compiled=compiled,
         program=compiled.program.name,
-        statements=tuple(map(str, compiled.program.statements)),
         data=workload.name,
         inputs=tuple(InputReport(name, t.shape, t.nnz) for name, t in workload.tensors.items()),
         backend=backend.name,
@@ -350,9 +364,11 @@ def run_report(
         schedule=_used(compiled, model),
         why=compiled.why,
         regions=tuple(
-            region_report(region, compiled.arch, ours, theirs.cycles, start)
-            for region, ours, theirs, start in zip(
-                compiled.regions, model.regions, chosen.regions, _starts(compiled.design, model), strict=True
+            region_report(region, compiled.arch, ours, theirs.cycles, alike, start)
+            for region, ours, theirs, alike, start in zip(
+                *(compiled.regions, model.regions, chosen.regions),
+                *(alike_regions(compiled), _starts(compiled.design, model)),
+                strict=True,
             )
         ),
         cycles=chosen.cycles,

@@ -1,9 +1,10 @@
 """Where the cycles of a run went, region by region, as tables of texts."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from samhw.app.report.alike import Group, alike_regions, grouped
 from samhw.app.report.region_report import NodeReport, RegionReport, region_report
 from samhw.compiler import Compiled
 from samhw.errors import InputError
@@ -11,7 +12,20 @@ from samhw.sim import CAUSES, percents
 from samhw.targets.backends import RunResult
 from samhw.words import counted, html_scroll, html_section, html_table, html_text
 
-__all__ = ["Limit", "Statistics", "awaited", "limit", "limits", "node_grid", "port_grid", "statistics"]
+__all__ = [
+    "Limit",
+    "Regions",
+    "Statistics",
+    "awaited",
+    "limit",
+    "limits",
+    "longest",
+    "node_grid",
+    "port_grid",
+    "statistics",
+    "title",
+    "told",
+]
 
 # What limits a run, ranked: the longest regions, each with its bottleneck, and then what else is busy.
 
@@ -27,61 +41,82 @@ class Limit:
     """One thing that takes cycles."""
 
     region: str
+    """Of regions that are alike, the longest,"""
+    regions: int
+    """and how many they are."""
     node: str
     cycles: int
-    """That the region takes, or that a node of it is busy beside its bottleneck."""
+    """That they take, or that a node of the region is busy beside its bottleneck."""
     text: str
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
-        return {"region": self.region, "node": self.node, "cycles": self.cycles, "text": self.text}
+        return asdict(self)
+
+
+Regions = Group[RegionReport]
+"""Regions that are told of together."""
+
+
+def told(regions: Sequence[RegionReport]) -> list[Regions]:
+    """The regions as they are told of: those of equal layers together."""
+    return grouped(regions, (region.alike for region in regions))
+
+
+def longest(group: Regions) -> RegionReport:
+    """The one that takes the most cycles, which is told of."""
+    return max(group.members, key=lambda region: region.model_cycles)
+
+
+def _cycles(group: Regions) -> int:
+    """That all of them take."""
+    return sum(region.model_cycles for region in group.members)
 
 
 def limits(regions: Sequence[RegionReport], total: int) -> tuple[Limit, ...]:
     """The five that take longest of the cycles of a run, in this order: the longest regions by their
     bottlenecks, and where there are fewer, the nodes of any that are busy longest besides."""
-    longest = sorted(regions, key=lambda region: -region.model_cycles)[:MOST]
+    groups = sorted(told(regions), key=lambda group: -_cycles(group))[:MOST]
+    several = len(regions) > 1
     found = []
-    for region in longest:
-        said = _said(region, len(regions) > 1)
-        found.append(
-            Limit(
-                region.name, _base(region), region.model_cycles, f"{_of(region, total, len(regions))}{said}"
-            )
-        )
+    for group in groups:
+        region, cycles = longest(group), _cycles(group)
+        share = f"{_subject(group)} {cycles:,} of {total:,} cycles ({cycles / max(total, 1):.1%}): "
+        text = f"{share if several else ''}{_said(region, several)}"
+        found.append(Limit(region.name, len(group.members), _base(region), cycles, text))
     others = [
         (node.spent.busy, region, node.name)
-        for region in longest
+        for region in map(longest, groups)
         for node in region.nodes
         if node.name != _base(region) and node.spent.busy
     ]
     for busy, region, name in sorted(others, key=lambda one: -one[0])[: MOST - len(found)]:
-        where = f" of {region.name}" if len(regions) > 1 else ""
+        where = f" of {region.name}" if several else ""
         share = f"{busy:,} of {region.model_cycles:,} cycles ({busy / region.model_cycles:.1%})"
-        found.append(Limit(region.name, name, busy, f"{name}{where} is busy in {share}."))
+        found.append(Limit(region.name, 1, name, busy, f"{name}{where} is busy in {share}."))
     return tuple(found)
 
 
 def limit(regions: Sequence[RegionReport], total: int) -> str:
     """What keeps a run of `total` cycles from being shorter, in sentences: the bottleneck of its longest
     region, and which other regions take as long."""
-    longest = max(regions, key=lambda region: region.model_cycles)
     if len(regions) == 1:
-        return longest.bottleneck.short
-    cycles = f"{longest.model_cycles:,} of {total:,} cycles"
-    text = f"The region {longest.name} takes {cycles}. {_said(longest, True)}"
-    equal = [r for r in regions if r is not longest and r.model_cycles >= _EQUAL * longest.model_cycles]
-    equal.sort(key=lambda region: -region.model_cycles)
-    for region in equal[: MOST - 1]:
-        text += f" {region.name} takes {region.model_cycles:,}: {_said(region, True)}"
+        return regions[0].bottleneck.short
+    first, *others = sorted(told(regions), key=lambda group: -_cycles(group))
+    noun = "regions" if first.others else "region"
+    text = (
+        f"The {noun} {_subject(first)} {_cycles(first):,} of {total:,} cycles. {_said(longest(first), True)}"
+    )
+    for group in others[: MOST - 1]:
+        if _cycles(group) >= _EQUAL * _cycles(first):
+            text += f" {_subject(group)} {_cycles(group):,}: {_said(longest(group), True)}"
     return text
 
 
-def _of(region: RegionReport, total: int, regions: int) -> str:
-    if regions == 1:
-        return ""
-    share = region.model_cycles / max(total, 1)
-    return f"{region.name} takes {region.model_cycles:,} of {total:,} cycles ({share:.1%}): "
+def _subject(group: Regions) -> str:
+    """What takes cycles: `f_23 takes`, `f_23 and 11 alike (layers_*_b) take`."""
+    name = longest(group).name
+    return f"{name} and {group.others} alike ({group.name}) take" if group.others else f"{name} takes"
 
 
 def _said(region: RegionReport, several: bool) -> str:
@@ -121,18 +156,18 @@ class Statistics:
         return [region.to_json(details=True) for region in self.regions]
 
     def __repr__(self) -> str:
-        longest = max(self.regions, key=lambda region: region.cycles)
+        most_cycles = max(self.regions, key=lambda region: region.cycles)
         cycles = f"{self.cycles:,} cycles in {counted(len(self.regions), 'region')}"
-        most = f"the longest is {longest.name}, {longest.bottleneck}"
+        most = f"the longest is {most_cycles.name}, {most_cycles.bottleneck}"
         return f"<Statistics of {self.program}: {cycles}; {most}>"
 
     def _repr_html_(self) -> str:
         parts = (
             html_section(
-                f"{region.name}: {region.cycles:,} cycles",
-                html_text(f"bottleneck: {region.bottleneck}") + html_table(node_grid(region)),
+                f"{title(group)}: {longest(group).cycles:,} cycles",
+                html_text(f"bottleneck: {longest(group).bottleneck}") + html_table(node_grid(longest(group))),
             )
-            for region in self.regions
+            for group in told(self.regions)
         )
         return html_scroll("".join(parts))
 
@@ -148,9 +183,17 @@ def statistics(compiled: Compiled, run: RunResult) -> Statistics:
             f"The backend '{run.backend}' counts cycles alone; the backend 'sim' says where they went, and "
             "they are the same."
         )
-    regions = zip(compiled.regions, run.regions, strict=True)
-    told = (region_report(region, compiled.arch, model, model.cycles) for region, model in regions)
-    return Statistics(compiled.program.name, run.cycles, tuple(told))
+    regions = zip(compiled.regions, run.regions, alike_regions(compiled), strict=True)
+    reports = (
+        region_report(region, compiled.arch, model, model.cycles, alike) for region, model, alike in regions
+    )
+    return Statistics(compiled.program.name, run.cycles, tuple(reports))
+
+
+def title(group: Regions) -> str:
+    """The region that is told of, and for which others: `f_23, the longest of 12 alike (layers_*_b)`."""
+    name = longest(group).name
+    return f"{name}, the longest of {len(group.members)} alike ({group.name})" if group.others else name
 
 
 def node_grid(region: RegionReport) -> list[list[str]]:

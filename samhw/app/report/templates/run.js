@@ -108,17 +108,17 @@ function drawRegion(number) {
   const head = draw("g", { class: "region-head", click: () => toggle(number) });
   head.append(draw("rect", { width: box.w, height: open ? HEAD : box.h, fill: "transparent" }));
   if (open) {
-    head.append(draw("text", { class: "region-name", x: 14, y: 21 }, `▾ ${region.name}`));
-    head.append(draw("text", { class: "region-note", x: 14, y: 38 }, `${count(region.cycles)} cycles, order ${region.order.join(", ") || "(none)"}`));
+    head.append(draw("text", { class: "region-name", x: 14, y: 21 }, `▾ ${region.label}`));
+    head.append(draw("text", { class: "region-note", x: 14, y: 38 }, `${times(region)}, order ${region.order.join(", ") || "(none)"}`));
   } else {
     const far = crowded();
-    head.append(draw("text", { class: `region-name ${far ? "huge" : "large"}`, x: 10, y: far ? 41 : 27 }, far ? shorten(region.name, 15) : `▸ ${shorten(region.name, 18)}`));
-    if (!far) head.append(draw("text", { class: "region-note large", x: 10, y: 48 }, `${count(region.cycles)} cycles, ${region.nodes.length} nodes`));
+    head.append(draw("text", { class: `region-name ${far ? "huge" : "large"}`, x: 10, y: far ? 41 : 27 }, far ? shorten(region.label, 15) : `▸ ${shorten(region.label, 18)}`));
+    if (!far) head.append(draw("text", { class: "region-note large", x: 10, y: 48 }, `${times(region)}, ${region.nodes.length} nodes`));
   }
   head.append(draw("title", {}, `${region.statements.join("\n")}\n\nClick to ${open ? "close" : "open"}`));
   group.append(head);
   if (!open) {
-    const part = region.cycles / Math.max(1, ...REGIONS.map((r) => r.cycles));
+    const part = region.total / Math.max(1, ...REGIONS.map((r) => r.total));
     group.append(draw("rect", { class: "fill-resting", x: 10, y: 54, width: box.w - 20, height: 5, rx: 2 }));
     group.append(draw("rect", { x: 10, y: 54, width: (box.w - 20) * part, height: 5, rx: 2, fill: `var(--${hot ? "hot" : "pick"})` }));
     return group;
@@ -131,6 +131,11 @@ function drawRegion(number) {
   group.append(inner);
   return group;
 }
+
+const isAlike = (region) => region.runs.length > 1;
+
+// Of equal layers, all that they take.
+const times = (region) => `${count(region.total)} cycles${isAlike(region) ? ` in ${region.runs.length} runs` : ""}`;
 
 const shorten = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
@@ -427,8 +432,9 @@ function cellDetail(region) {
 
 function regionDetail(region) {
   return [
-    make("h3", {}, region.name),
+    make("h3", {}, region.label),
     facts([
+      isAlike(region) ? ["runs", `${times(region)}; below, the longest: ${region.name}`] : null,
       ["computes", make("span", { class: "mono" }, region.statements.join("; "))],
       ["order", region.order.join(", ") || "(none)"],
       ["cycles", `${count(region.cycles)}, from cycle ${count(region.start)} on`],
@@ -495,7 +501,7 @@ function showTimeline() {
   showRegions();
   const region = REGIONS[shown];
   const recorded = region.nodes.some((node) => node.activity.length);
-  $("timeline-note").textContent = `${region.name}: ${count(region.cycles)} cycles${recorded ? "" : "; too long to record when nodes fired"}`;
+  $("timeline-note").textContent = `${region.name}${isAlike(region) ? `, the longest of ${region.runs.length}` : ""}: ${count(region.cycles)} cycles${recorded ? "" : "; too long to record when nodes fired"}`;
   const heads = [["node", null], ...(recorded ? [["fires over time", null]] : []), ["where its cycles went", "busy"], ["firings", "firings"], ["longest wait", "wait"]];
   const head = heads.map(([name, by]) => make("th", { class: by === "firings" ? "number" : "" }, by ? make("button", { type: "button", title: "Sort", click: () => { sorting = sorting === by ? null : by; showTimeline(); mark(); } }, `${name}${sorting === by ? " ▾" : ""}`) : name));
   const order = region.nodes.map((_, n) => n);
@@ -510,10 +516,10 @@ function showTimeline() {
 function showRegions() {
   const total = DATA.run.model_cycles;
   if (REGIONS.length < 2) return $("regions-line").replaceChildren();
-  const rows = REGIONS.map((region, r) => make("button", { type: "button", class: `row${r === shown ? " chosen" : ""}${r === DATA.longest ? " hot" : ""}`, title: `${region.name}: ${count(region.cycles)} cycles from ${count(region.start)} on`, click: () => pick({ region: r }) },
-    make("span", { class: "name" }, region.name),
-    make("span", { class: "when" }, make("span", { class: "span", style: `left:${(100 * region.start) / total}%;width:${(100 * region.cycles) / total}%` }, firings(region))),
-    make("span", { class: "number" }, `${count(region.cycles)}, ${share(region.cycles / total)}`)));
+  const rows = REGIONS.map((region, r) => make("button", { type: "button", class: `row${r === shown ? " chosen" : ""}${r === DATA.longest ? " hot" : ""}`, title: isAlike(region) ? `${region.label}: ${times(region)}` : `${region.name}: ${count(region.cycles)} cycles from ${count(region.start)} on`, click: () => pick({ region: r }) },
+    make("span", { class: "name" }, region.label),
+    make("span", { class: "when" }, ...region.runs.map((run) => make("span", { class: "span", style: `left:${(100 * run.start) / total}%;width:${(100 * run.cycles) / total}%` }, firings(region)))),
+    make("span", { class: "number" }, `${count(region.total)}, ${share(region.total / total)}`)));
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => make("span", { class: `tick${part === 1 ? " end" : ""}`, style: `left:${100 * part}%` }, count(total * part)));
   $("regions-line").replaceChildren(...rows, make("div", { class: "row ticks" }, make("span", { class: "name" }), make("span", { class: "when" }, ...ticks), make("span", { class: "number" })));
 }
@@ -605,7 +611,7 @@ $("clock").addEventListener("input", () => {
   const digits = time < 1000 ? 2 : 0;
   $("microseconds").textContent = megahertz > 0 ? time.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }) : "–";
 });
-$("region").replaceChildren(...REGIONS.map((region, r) => make("option", { value: r }, region.name)));
+$("region").replaceChildren(...REGIONS.map((region, r) => make("option", { value: r }, region.label)));
 $("region").addEventListener("change", () => pick({ region: Number($("region").value) }, true));
 if (REGIONS.length < 2) $("region").hidden = true;
 

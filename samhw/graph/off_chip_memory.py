@@ -23,6 +23,7 @@ __all__ = [
     "RandomMemory",
     "RecordedMemory",
     "SdramMemory",
+    "at_clock",
     "layout_of",
     "load_memory",
     "log_head",
@@ -92,10 +93,6 @@ class SdramMemory:
     def name(self) -> str:
         """As `load_memory` takes it."""
         return SDRAM
-
-    def at_clock(self, period: float) -> "SdramMemory":
-        """The same with a controller whose clock has that period, in ns."""
-        return replace(self, chip=replace(self.chip, cycle_ps=round(period * 1000)))
 
 
 @dataclass(frozen=True)
@@ -178,6 +175,20 @@ def load_memory(spec: str) -> OffChipMemory:
     if not isinstance(data, dict):
         raise InputError(f"{spec} holds no JSON object; give the fields of a memory by name.")
     return Dram.from_json(data)
+
+
+def at_clock(memory: OffChipMemory, period: float) -> OffChipMemory:
+    """The memory beside a design whose clock has that period, in ns, if it counts times; else as it is.
+
+    Raises `InputError` for a period that the rule of docs/memory.md gives no meaning.
+    """
+    cycle_ps = round(period * 1000)
+    match memory:
+        case SdramMemory():
+            return replace(memory, chip=replace(memory.chip, cycle_ps=cycle_ps))
+        case Dram():
+            return replace(memory, cycle_ps=cycle_ps)
+    return memory
 
 
 def layout_of(

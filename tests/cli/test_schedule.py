@@ -133,7 +133,7 @@ def test_tensors_off_chip(folder: Path) -> None:
         refused = samhw(command, *words, "--data", "karate", "--schedule", file)
         assert refused.exit_code == 2
         assert "'A' off chip" in refused.stderr or "'A' is to lie" in refused.stderr
-    hardware = samhw("run", "spmm", "--schedule", file, "--memory", "ddr4", "--backend", "icarus")
+    hardware = samhw("run", "spmm", "--schedule", file, "--memory", "ddr4", "--backend", "hls")
     assert hardware.exit_code == 2
 
 

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +15,15 @@ from samhw.app.checking.model_and_rtl import Correlation, Row
 from samhw.app.cli import main
 from samhw.app.report.comparison_page import correlation_results
 from samhw.app.report.plots import plot_correlation
-from samhw.errors import InputError
-from samhw.targets.backends import BACKENDS, find_backend
+from samhw.app.workload import bind_program, compile_workload
+from samhw.compiler.placement import arrays_off_chip
+from samhw.errors import InputError, RunError
+from samhw.graph import DDR4, HBM2, OffChip, OffChipMemory, Ports, load_memory, with_ports
+from samhw.sim import simulate_regions, total_cycles
+from samhw.targets.backends import BACKENDS, build, find_backend
+from samhw.targets.backends.off_chip import layout_beside
 from samhw.targets.backends.registry import check_options
+from samhw.targets.running.images import inputs_of, packed
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
@@ -115,3 +123,101 @@ def test_all_have_a_name_and_what_simulate_is() -> None:
         if backend.simulates_rtl:
             assert find_backend(backend.name) is backend
             assert "simulate" in backend.key_files
+
+
+NARROW = Ports(line=8, beat=4, lines=2, ahead=0, queue=1, masters=2)
+"""Two beats a line at two masters, whose strobes are narrower than a byte."""
+MEMORIES = ("constant:20", "random:7", "ddr4", "hbm2")
+
+
+def off_chip(name: str) -> OffChipMemory:
+    """A memory with small ports, or that of a DRAM."""
+    found = load_memory(name)
+    return found if found in (DDR4, HBM2) else with_ports(found, NARROW)
+
+
+@pytest.mark.parametrize("simulator", SIMULATORS)
+@pytest.mark.parametrize("name", MEMORIES)
+def test_memories_off_the_chip_are_the_simulators(name: str, simulator: str, tmp_path: Path) -> None:
+    """Each simulator has a slave of its own, and plays what the model has recorded as well."""
+    workload = bind_program("spmv", ["random:size=9"])
+    memory = off_chip(name)
+    compiled = compile_workload(workload, memory=memory)
+    log = tmp_path / "log"
+    model = find_backend("sim").run(compiled, workload.tensors, memory=memory, memory_log=log)
+    recorded = with_ports(load_memory(f"log:{log}"), memory.ports)
+    for given in (memory, recorded):
+        hardware = find_backend(simulator).run(compiled, workload.tensors, memory=given)
+        assert (hardware.cycles, hardware.regions[0].cycles) == (model.cycles, model.regions[0].cycles)
+        for output, tensor in model.outputs.items():
+            np.testing.assert_array_equal(hardware.outputs[output].to_dense(), tensor.to_dense())
+
+
+def test_another_request_than_recorded_ends_the_run(tmp_path: Path) -> None:
+    workload = bind_program("spmv", ["random:size=9"])
+    memory = off_chip("random:7")
+    compiled = compile_workload(workload, memory=memory)
+    log = tmp_path / "log"
+    find_backend("sim").run(compiled, workload.tensors, memory=memory, memory_log=log)
+    head, latency, request, *others = log.read_text().splitlines()
+    master, kind, address, offered, *reply = request.split()
+    changed = " ".join([master, kind, address, str(int(offered) + 1), *reply])
+    log.write_text("\n".join([head, latency, changed, *others]) + "\n")
+    recorded = with_ports(load_memory(f"log:{log}"), memory.ports)
+    names = [
+        name for name in ("icarus", "cxxrtl", "verilator") if name != "icarus" or shutil.which("iverilog")
+    ]
+    for name in names:
+        with pytest.raises(RunError, match="another request than"):
+            find_backend(name).run(compiled, workload.tensors, memory=recorded)
+
+
+BUILT = [pytest.param(name, marks=needs(name)) for name in ("verilator", "icarus", "cxxrtl")]
+
+
+@pytest.mark.parametrize("simulator", BUILT)
+@pytest.mark.parametrize("kind", ["constant:20", "ddr4", "log"])
+def test_a_build_runs_beside_its_memory(kind: str, simulator: str, tmp_path: Path) -> None:
+    """`simulate < run.txt` takes the model's cycles, and leaves the model's words in files."""
+    workload = bind_program("spmv", ["random:size=9"])
+    memory = off_chip("random:7" if kind == "log" else kind)
+    compiled = compile_workload(workload, memory=memory)
+    inputs = inputs_of(compiled, workload.tensors)
+    log = tmp_path / "log"
+    held = OffChip(memory, arrays_off_chip(compiled, memory), log)
+    model = simulate_regions(compiled.design, compiled.arch, *inputs, memory=held)
+    given = with_ports(load_memory(f"log:{log}"), memory.ports) if kind == "log" else memory
+    out = tmp_path / "out"
+    build(compiled, simulator, out, workload.tensors, memory=given)
+    done = run_program(out)
+    assert done["status"] == "done"
+    assert done["cycles"] == total_cycles(model)
+    layout = layout_beside(compiled, memory)
+    assert layout is not None
+    words = {name: array for result in model for name, array in result.memories.items()}
+    results = sorted((out / "results").iterdir())
+    assert results
+    for path in results:
+        wanted = packed(layout.arrays[path.stem], words[path.stem])
+        assert path.read_bytes()[: len(wanted)] == wanted
+
+
+def run_program(folder: Path) -> dict[str, object]:
+    """What a build's program says of the run of its data."""
+    with (folder / "run.txt").open("rb") as commands:
+        said = subprocess.run(
+            [folder / "simulate"], cwd=folder, stdin=commands, capture_output=True, check=True, timeout=300
+        ).stdout
+    answers = [json.loads(line) for line in said.decode().splitlines()]
+    (ended,) = (answer for answer in answers if "status" in answer)
+    return ended
+
+
+def test_a_build_with_an_sdram_runs(tmp_path: Path) -> None:
+    pytest.importorskip("litedram")
+    workload = bind_program("spmv", ["random:size=9"])
+    memory = load_memory("sdram")
+    compiled = compile_workload(workload, memory=memory)
+    ran = find_backend("verilator").run(compiled, workload.tensors, memory=memory)
+    build(compiled, "verilator", tmp_path / "out", workload.tensors, memory=memory)
+    assert run_program(tmp_path / "out")["cycles"] == ran.cycles

@@ -22,6 +22,7 @@ from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
 from samhw.app.cli.progress import building, follow, phase, warn_before
 from samhw.app.report.grids import fit_words, shown_areas
+from samhw.app.report.time import beside
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
@@ -95,7 +96,7 @@ def build(
     --capacity for the entries of what is sparse.
     """
     backend = find_target(target)
-    placed = memory_of(memory, ports)
+    placed, _ = beside(memory_of(memory, ports), clock)
     chosen: dict[str, object] = {
         "part": part,
         "clock": clock,

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from samhw.app.checking import correlate as run_all
-from samhw.app.cli.backends import check_on_chip, memory_of, memory_option, say_backends
+from samhw.app.cli.backends import check_on_chip, memory_of, memory_option
 from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
@@ -93,8 +93,6 @@ def correlate(
     placed, schedule = memory_of(memory, ports), options.schedule
     if placed is None:
         check_on_chip(schedule, "a correlation")
-    elif not all(backend.takes_memory for backend in backends):
-        raise InputError(f"With --memory only {say_backends(_runs_off_chip)} runs the RTL; leave others out.")
     schedules = [schedule] * len(names)
     if suite == "wide":
         if schedule.lanes:
@@ -128,10 +126,6 @@ def correlate(
         write_results(report, lambda: correlation_results(summary), quiet=json_target == "-", beside=beside)
     if not result.good:
         sys.exit(1)
-
-
-def _runs_off_chip(backend: Backend) -> bool:
-    return backend.simulates_rtl and backend.takes_memory
 
 
 def _simulator(name: str) -> Backend:

@@ -2,11 +2,10 @@
 by."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from samhw.errors import InputError, shown
-from samhw.graph import Dram, OffChipMemory, SdramMemory
+from samhw.graph import Dram, OffChipMemory, SdramMemory, at_clock
 
 __all__ = [
     "beside",
@@ -53,15 +52,14 @@ def beside(memory: OffChipMemory | None, period: float | None) -> tuple[OffChipM
 
     Raises `InputError` for a period that the rule of docs/memory.md gives no meaning.
     """
-    if isinstance(memory, SdramMemory):
-        if period is not None:
-            memory = memory.at_clock(period)
-        return memory, memory.chip.cycle_ps / 1000
-    if not isinstance(memory, Dram):
-        return memory, period
-    if period is not None:
-        memory = replace(memory, cycle_ps=round(period * 1000))
-    return memory, memory.cycle_ps / 1000
+    if memory is not None and period is not None:
+        memory = at_clock(memory, period)
+    match memory:
+        case SdramMemory():
+            return memory, memory.chip.cycle_ps / 1000
+        case Dram():
+            return memory, memory.cycle_ps / 1000
+    return memory, period
 
 
 def seconds(cycles: int, period: float) -> float:

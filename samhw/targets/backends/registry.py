@@ -175,10 +175,11 @@ def build(
     """
     writer = find_target(target) if isinstance(target, str) else target
     if not writer.places_arrays and settings.get("memory") is None:
+        way_out = "name a memory" if "memory" in writer.settings else "run it with 'samhw run --memory ddr4'"
         check_all_on_chip(
             compiled,
             f"a build for {writer.target} has all of it on the chip",
-            "leave that out, or run it with 'samhw run --memory ddr4'",
+            f"leave that out, or {way_out}",
         )
     with new_directory(directory) as staging:
         inputs = None if tensors is None or not writer.carries_data else inputs_of(compiled, tensors)

@@ -12,14 +12,24 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from samhw.compiler import Compiled
-from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import InputError
-from samhw.graph import AddressMap, HostOptions, MemoryRole, OffChipMemory, layout_of
+from samhw.graph import (
+    AddressMap,
+    Dram,
+    HostOptions,
+    MemoryRole,
+    OffChipLayout,
+    OffChipMemory,
+    SdramMemory,
+    at_clock,
+)
+from samhw.graph.numerics import Words
 from samhw.targets.backends.backend import Backend, Execution
+from samhw.targets.backends.off_chip import layout_beside
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import NAME, write_address_map
-from samhw.targets.running.images import Inputs
+from samhw.targets.running.images import Inputs, packed
 
 __all__ = ["CxxrtlBackend", "IcarusBackend", "VerilatorBackend"]
 
@@ -40,30 +50,59 @@ class RtlBackend(Backend):
     carries_data = True
     cycle_by_cycle = True
     simulates_rtl = True
-    settings = frozenset({"host"})
+    takes_memory = True
+    settings = frozenset({"host", "memory", "clock"})
 
     @abstractmethod
-    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
+    def write_program(
+        self, compiled: Compiled, directory: Path, host: HostOptions, layout: OffChipLayout | None
+    ) -> None:
         """Writes `simulate`, and what it needs."""
 
-    def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, *, host: str = "") -> None:
+    def build(
+        self,
+        compiled: Compiled,
+        directory: Path,
+        inputs: Inputs | None,
+        *,
+        host: str = "",
+        memory: OffChipMemory | None = None,
+        clock: float | None = None,
+    ) -> None:
         """The graph, the RTL (`samhw_top.v`), the address map (JSON and C header), and the program that runs
         it (`simulate`). With inputs, their words as binary files (`data/`) and the commands that load them,
-        run and read the results back: `cd DIRECTORY && ./simulate < run.txt`.
+        run and read the results back: `cd DIRECTORY && ./simulate < run.txt`. An array off the chip has a
+        file of its bytes, as docs/memory.md lays them out.
 
         Args:
             host: the choices of its port, as `HostOptions.parse` takes them.
+            memory: what holds the tensors that the schedule has off chip; `run.txt` says what it is.
+            clock: period in ns, by which a DRAM or an SDRAM counts its times.
         """
+        from samhw.targets.boards import SDRAM_MODEL
         from samhw.targets.building.elaborate import generate_verilog
 
+        memory = _at_clock(memory, clock)
+        layout = self.layout(compiled, memory)
         write_graph(compiled, directory)
         design, arch, chosen = compiled.design, compiled.arch, HostOptions.parse(host)
-        text = generate_verilog(design, arch, host=chosen)
+        text = generate_verilog(design, arch, host=chosen, layout=layout)
+        if layout is not None and layout.chip is not None:
+            text += SDRAM_MODEL.read_text(encoding="utf-8")
         (directory / f"{NAME}.v").write_text(text, encoding="utf-8")
-        write_address_map(design, arch, directory, host=chosen)
-        self.write_program(compiled, directory, chosen)
+        write_address_map(design, arch, directory, host=chosen, layout=layout)
+        self.write_program(compiled, directory, chosen, layout)
         if inputs is not None:
-            _write_data(AddressMap(design, arch, chosen), inputs, directory)
+            _write_data(AddressMap(design, arch, chosen, layout), inputs, directory, memory)
+
+    def layout(self, compiled: Compiled, memory: OffChipMemory | None) -> OffChipLayout | None:
+        """What lies off the chip. Raises `InputError` for an SDRAM, unless it has one."""
+        if isinstance(memory, SdramMemory) and not self.has_sdram:
+            raise InputError(
+                f"What {self.label} runs has no SDRAM with its controller; choose 'verilator', or another "
+                "--memory."
+            )
+        return layout_beside(compiled, memory)
 
 
 class ProgramBackend(RtlBackend):
@@ -73,47 +112,93 @@ class ProgramBackend(RtlBackend):
     """What a build needs of the folder in which the program has been made."""
 
     @abstractmethod
-    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions, layout: OffChipLayout | None) -> BuiltProgram:
         """Builds the program, or takes it from the build cache."""
 
-    def execute(self, compiled: Compiled, inputs: Inputs, *, host: str = "") -> Execution:
-        """As for `Backend`; `host` as for `build`."""
-        from samhw.targets.running.port import Harness
-        from samhw.targets.running.session import PortSession
+    def execute(
+        self,
+        compiled: Compiled,
+        inputs: Inputs,
+        *,
+        host: str = "",
+        memory: OffChipMemory | None = None,
+    ) -> Execution:
+        """As for `Backend`; `host` as for `build`, and `memory` as for `SimulatorBackend.execute`."""
+        from samhw.targets.running.harness_session import HarnessSession
 
         start = time.perf_counter()
-        chosen = HostOptions.parse(host)
-        program = self.make(compiled, chosen)
+        chosen, layout = HostOptions.parse(host), self.layout(compiled, memory)
+        program = self.make(compiled, chosen, layout)
         built = time.perf_counter()
         _log.debug("running the RTL under %s", self.label)
-        with PortSession(compiled.design, compiled.arch, Harness(program.path), chosen) as session:
-            found = session.run(*inputs, buffers=True)
+        with HarnessSession(compiled.design, compiled.arch, program.path, chosen, layout) as session:
+            found = session.run(*inputs, buffers=True, memory=memory)
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
-        made = self.make(compiled, host).path
+    def write_program(
+        self, compiled: Compiled, directory: Path, host: HostOptions, layout: OffChipLayout | None
+    ) -> None:
+        made = self.make(compiled, host, layout).path
         for name in self.files:
             shutil.copy2(made.with_name(name), directory)
 
 
-def _write_data(addresses: AddressMap, inputs: Inputs, directory: Path) -> None:
+def _at_clock(memory: OffChipMemory | None, clock: float | None) -> OffChipMemory | None:
+    """Raises `InputError` for a clock that nothing counts by."""
+    if clock is None:
+        return memory
+    if not isinstance(memory, Dram | SdramMemory):
+        raise InputError(
+            "What simulates the RTL has any clock, unless it has a DRAM or an SDRAM; leave out --clock."
+        )
+    return at_clock(memory, clock)
+
+
+def _write_data(addresses: AddressMap, inputs: Inputs, directory: Path, memory: OffChipMemory | None) -> None:
     """The words of the input memories, and the commands of a run (templates/harness.cpp lists them)."""
+    from samhw.targets.running.port import memory_command
+
     (directory / "data").mkdir()
     (directory / "results").mkdir()
     commands = []
+    if memory is not None and not isinstance(memory, SdramMemory):
+        command, data = memory_command(memory)
+        commands.append(command if data is None else f"{command} {len(data)}\n{data.decode()}".rstrip("\n"))
     for index, extent in inputs.extents.items():
         np.array([extent], dtype="<u4").tofile(directory / "data" / f"extent_{index}.bin")
         commands.append(f"load-file {addresses.extents[index]} data/extent_{index}.bin")
     for name, words in inputs.memories.items():
-        words.astype("<u4").tofile(directory / "data" / f"{name}.bin")
-        commands.append(f"load-file {addresses.windows[name].base} data/{name}.bin")
+        file = f"data/{name}.bin"
+        (directory / file).write_bytes(_stored(addresses, name, words))
+        commands.append(f"{_way(addresses, name, 'load')} {file}")
     commands += ["start", "wait 100000000"]
-    for memory in addresses.design.memories:
-        if memory.role is MemoryRole.OUTPUT:
-            window = addresses.windows[memory.name]
-            commands.append(f"read-file {window.base} {window.words} results/{memory.name}.bin")
+    for stored in addresses.design.memories:
+        if stored.role is MemoryRole.OUTPUT:
+            commands.append(f"{_way(addresses, stored.name, 'read')} results/{stored.name}.bin")
     (directory / "run.txt").write_text("\n".join(commands) + "\n", encoding="utf-8")
+
+
+def _stored(addresses: AddressMap, name: str, words: Words) -> bytes:
+    """The words of a memory as a host stores them: whole words of 32 bits, or packed off the chip."""
+    placed = addresses.layout.arrays.get(name) if addresses.layout else None
+    if placed is None:
+        return words.astype("<u4").tobytes()
+    stored = packed(placed, words)
+    return stored if addresses.sdram is None else stored + bytes(-len(stored) % 4)
+
+
+def _way(addresses: AddressMap, name: str, verb: str) -> str:
+    """The command that loads a memory, or reads all of it, up to the name of its file."""
+    placed = addresses.layout.arrays.get(name) if addresses.layout else None
+    if placed is None:
+        window = addresses.windows[name]
+        at, count = f"{verb}-file {window.base}", window.words
+    elif addresses.sdram is None:
+        at, count = f"{verb}-memory-file {placed.master} {placed.base}", placed.places * placed.place_bytes
+    else:
+        at, count = f"{verb}-file {addresses.sdram + placed.base}", placed.size // 4
+    return at if verb == "load" else f"{at} {count}"
 
 
 class VerilatorBackend(RtlBackend):
@@ -123,7 +208,6 @@ class VerilatorBackend(RtlBackend):
     target = "verilator"
     label = "RTL"
     records_waves = True
-    takes_memory = True
     has_sdram = True
     key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
 
@@ -148,10 +232,7 @@ class VerilatorBackend(RtlBackend):
         from samhw.targets.running.driver import VerilatedDesign
 
         start = time.perf_counter()
-        design, arch = compiled.design, compiled.arch
-        layout = None
-        if memory is not None:
-            layout = layout_of(design, arch, memory, arrays_off_chip(compiled, memory))
+        design, arch, layout = compiled.design, compiled.arch, self.layout(compiled, memory)
         rtl = VerilatedDesign.build(
             design, arch, wave=_wave_format(wave), host=HostOptions.parse(host), layout=layout
         )
@@ -161,10 +242,13 @@ class VerilatorBackend(RtlBackend):
         seconds = time.perf_counter() - built
         return Execution(found.memories, found.cycles, found.region_cycles, seconds, built - start)
 
-    def write_program(self, compiled: Compiled, directory: Path, host: HostOptions) -> None:
+    def write_program(
+        self, compiled: Compiled, directory: Path, host: HostOptions, layout: OffChipLayout | None
+    ) -> None:
         from samhw.targets.running.driver import VerilatedDesign
 
-        VerilatedDesign.build(compiled.design, compiled.arch, optimise=True, host=host).copy_to(directory)
+        design, arch = compiled.design, compiled.arch
+        VerilatedDesign.build(design, arch, optimise=True, host=host, layout=layout).copy_to(directory)
 
 
 def _wave_format(wave: Path | None) -> Literal["fst", "vcd"] | None:
@@ -189,10 +273,10 @@ class IcarusBackend(ProgramBackend):
         "simulate": "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
     } | BESIDE
 
-    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions, layout: OffChipLayout | None) -> BuiltProgram:
         from samhw.targets.building.simulators import build_icarus
 
-        return build_icarus(compiled.design, compiled.arch, host)
+        return build_icarus(compiled.design, compiled.arch, host, layout)
 
 
 class CxxrtlBackend(ProgramBackend):
@@ -206,7 +290,7 @@ class CxxrtlBackend(ProgramBackend):
         "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
     } | BESIDE
 
-    def make(self, compiled: Compiled, host: HostOptions) -> BuiltProgram:
+    def make(self, compiled: Compiled, host: HostOptions, layout: OffChipLayout | None) -> BuiltProgram:
         from samhw.targets.building.simulators import build_cxxrtl
 
-        return build_cxxrtl(compiled.design, compiled.arch, host)
+        return build_cxxrtl(compiled.design, compiled.arch, host, layout)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
-from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import InputError
 from samhw.graph import (
     AddressMap,
@@ -15,10 +14,11 @@ from samhw.graph import (
     OffChipLayout,
     OffChipMemory,
     SdramMemory,
-    layout_of,
+    at_clock,
 )
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends.backend import Target
+from samhw.targets.backends.off_chip import layout_beside
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.elaborate import NAME, write_address_map, write_verilog
 from samhw.targets.building.project import BenchRun, write_project
@@ -82,12 +82,10 @@ class VerilogTarget(Target):
 def _layout(compiled: Compiled, memory: OffChipMemory | None, clock: float | None) -> OffChipLayout | None:
     """What lies off the chip. Raises `InputError` for a clock that nothing counts by."""
     if isinstance(memory, SdramMemory) and clock is not None:
-        memory = memory.at_clock(clock)
+        memory = at_clock(memory, clock)
     elif clock is not None:
         raise InputError("Verilog has any clock, unless it has an SDRAM; leave out --clock.")
-    if memory is None:
-        return None
-    return layout_of(compiled.design, compiled.arch, memory, arrays_off_chip(compiled, memory))
+    return layout_beside(compiled, memory)
 
 
 def _bench(compiled: Compiled, inputs: Inputs, layout: OffChipLayout | None) -> BenchRun | None:

@@ -1,12 +1,14 @@
 """Programs that simulate a design: what joins it to the harness of a simulator, a template for each, with the
 design's addresses; and what Icarus Verilog and Yosys's CXXRTL build with it."""
 
+import json
 import shutil
 from pathlib import Path
 
 from samhw.errors import InputError, RunError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, dumps
 from samhw.graph.address_map import AddressMap, Register
+from samhw.graph.dram import NUMBERS
 from samhw.graph.off_chip import OffChipLayout
 from samhw.processes import run
 from samhw.targets.building.build_cache import BuiltProgram, built, digest
@@ -45,6 +47,10 @@ def glue(
         bursts=host.bursts,
         id_bits=host.id_bits,
         range_bytes=1 << address_map.address_bits,
+        masters=layout.sizes if layout else (),
+        observed=layout is not None and layout.chip is not None,
+        beat=layout.ports.beat if layout else 0,
+        beats=layout.ports.beats if layout else 0,
         **more,
     )
 
@@ -62,26 +68,34 @@ _FLAGS = ("-std=c++17", "-pipe", "-w", "-O0", "-DNDEBUG")
 write that is not enabled has an address beyond its memory."""
 
 
-def build_cxxrtl(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
+def build_cxxrtl(
+    design: Design, arch: Arch, host: HostOptions, layout: OffChipLayout | None = None
+) -> BuiltProgram:
     """The program that runs a design by the commands of templates/harness.cpp; beside it lies `design.cpp`.
+
+    Args:
+        layout: what of the tensors lies off the chip, but not in an SDRAM.
 
     Raises:
         InputError: if Amaranth or a C++ compiler is missing.
         RunError: if the compiler does not take the design.
     """
     compiler = find_cpp_compiler()
-    text = glue("cxxrtl_glue.cpp.j2", design, arch, host)
+    text = glue("cxxrtl_glue.cpp.j2", design, arch, host, layout)
     sources = [TEMPLATES / name for name in ("harness.cpp", "dut.h", "memory.h", "oracle.h")]
     harness = [source.read_bytes() for source in sources]
+    placed = [] if layout is None else [json.dumps(layout.to_json())]
     key = digest(
-        generator_digest(), dumps(design), arch.dumps(), repr(host), text, compiler.key, *_FLAGS, *harness
+        *[generator_digest(), dumps(design), arch.dumps(), repr(host), *placed],
+        *[text, compiler.key, *_FLAGS],
+        *harness,
     )
 
     def make(folder: Path) -> None:
         # Imported late: a program that is in the cache costs no import of Amaranth.
         from samhw.rtl.cxxrtl import cxxrtl, runtime
 
-        (folder / "design.cpp").write_text(cxxrtl(design, arch, host=host), encoding="utf-8")
+        (folder / "design.cpp").write_text(cxxrtl(design, arch, host=host, layout=layout), encoding="utf-8")
         (folder / "glue.cpp").write_text(text, encoding="utf-8")
         inputs = [folder / "glue.cpp", TEMPLATES / "harness.cpp"]
         includes = [f"-I{place}" for place in (folder, TEMPLATES, runtime())]
@@ -96,9 +110,14 @@ def build_cxxrtl(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
 _START = '#!/bin/sh\nexec "{vvp}" -n "$(dirname "$(readlink -f "$0")")/simulate.vvp"\n'
 
 
-def build_icarus(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
+def build_icarus(
+    design: Design, arch: Arch, host: HostOptions, layout: OffChipLayout | None = None
+) -> BuiltProgram:
     """The program that runs a design by commands that templates/harness.v.j2 lists, under the rules of
     SystemVerilog.
+
+    Args:
+        layout: what of the tensors lies off the chip, but not in an SDRAM.
 
     Raises:
         InputError: if Icarus Verilog is not installed.
@@ -110,8 +129,10 @@ def build_icarus(design: Design, arch: Arch, host: HostOptions) -> BuiltProgram:
             "Icarus Verilog was not found; install it with apt-get install iverilog, or use --backend "
             "verilator."
         )
-    harness = glue("harness.v.j2", design, arch, host)
-    verilog = generate_verilog(design, arch, host=host)
+    harness = glue("harness.v.j2", design, arch, host, layout, numbers=NUMBERS)
+    if layout is not None:
+        harness += rendered("memory.v.j2", numbers=NUMBERS)
+    verilog = generate_verilog(design, arch, host=host, layout=layout)
     version = run([compiler, "-V"], capture_output=True, text=True).stdout.partition("\n")[0]
     key = digest(compiler, version, verilog, harness)
 

@@ -13,17 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from samhw.errors import InputError
 from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions
 from samhw.graph.address_map import AddressMap
-from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout
-from samhw.graph.off_chip_memory import OffChipMemory, SdramMemory
+from samhw.graph.off_chip_memory import OffChipMemory
 from samhw.targets.boards import SDRAM_MODEL
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import generate_verilog
 from samhw.targets.building.simulators import glue
 from samhw.targets.building.verilator import Wave, build_program
-from samhw.targets.running.images import packed, unpacked
-from samhw.targets.running.port import Harness, Trace
-from samhw.targets.running.session import LIMIT, HardwareResult, PortSession, check_data
+from samhw.targets.running.harness_session import HarnessSession
+from samhw.targets.running.port import Trace
+from samhw.targets.running.session import LIMIT, HardwareResult, check_data
 
 __all__ = ["VerilatedDesign", "VerilatedSession"]
 
@@ -147,26 +146,18 @@ class VerilatedDesign:
             self.arch,
             self.host,
             self.layout,
-            masters=self.layout.sizes if self.layout else (),
-            observed=self.layout is not None and self.layout.chip is not None,
-            beat=self.layout.ports.beat if self.layout else 0,
-            beats=self.layout.ports.beats if self.layout else 0,
             probes=len(self.design.channels) if self.probes else 0,
             stall_width=len(self.stallable) if self.stall_ports else 0,
             wave=self.wave,
         )
 
 
-class VerilatedSession(PortSession):
+class VerilatedSession(HarnessSession):
     """A process that runs the design again and again. After a failed run it is back at power-on."""
-
-    port: Harness
 
     def __init__(self, rtl: VerilatedDesign):
         self._rtl = rtl
-        # What no host's port reaches is loaded past the design.
-        self._past = {} if rtl.layout is None or rtl.layout.chip else rtl.layout.arrays
-        super().__init__(rtl.design, rtl.arch, Harness(rtl.program.path), rtl.host, rtl.layout)
+        super().__init__(rtl.design, rtl.arch, rtl.program.path, rtl.host, rtl.layout)
 
     def run(
         self,
@@ -181,18 +172,16 @@ class VerilatedSession(PortSession):
         memory: OffChipMemory | None = None,
         memory_log: Path | None = None,
     ) -> HardwareResult:
-        """As of `Session`, with more to choose.
+        """As of `HarnessSession`, with more to choose.
 
         Args:
-            memories, extents, buffers, limit: as of `Session.run`.
+            memories, extents, buffers, limit, memory, memory_log: as of `HarnessSession.run`.
             trace: also give every token with the cycle in which it was taken. Needs `probes`.
             stalls: for a root or a writer, by `Design.label`, the cycles of the run in which it must not
                 fire, as a list of booleans that repeats: in cycle c entry c modulo its length holds. Needs
                 `stall_ports`.
             wave: a file that records every signal, loading included. Needs `wave`; the run is then the first
                 one after power-on.
-            memory: what the memories off the chip are; of its ports, the build has those of its layout.
-            memory_log: a file that takes the log of the run.
 
         Raises `InputError` and `RunError` as `Session.run` does.
         """
@@ -207,28 +196,14 @@ class VerilatedSession(PortSession):
             harness.stall(patterns)
         if trace:
             harness.trace()
-        if memory is not None and not isinstance(memory, SdramMemory):
-            harness.memory(memory)
-        result = super().run(memories, extents, buffers=buffers, limit=limit)
-        if memory_log is not None and memory is not None:
-            memory_log.write_text(harness.memory_log(memory), encoding="utf-8")
+        result = super().run(
+            memories, extents, buffers=buffers, limit=limit, memory=memory, memory_log=memory_log
+        )
         if trace:
             result = replace(result, traces=self._traces())
         if wave is not None:
             harness.reset()
         return result
-
-    def write(self, memory: str, words: ArrayLike) -> None:
-        if (placed := self._past.get(memory)) is None:
-            super().write(memory, words)
-        else:
-            self.port.load_memory(placed.master, placed.base, packed(placed, words))
-
-    def read(self, memory: str, count: int) -> Words:
-        if (placed := self._past.get(memory)) is None:
-            return super().read(memory, count)
-        size = -(-count // placed.words) * placed.place_bytes
-        return unpacked(placed, self.port.read_memory(placed.master, placed.base, size))[:count]
 
     def _check_options(self, trace: bool, stalls: bool, wave: bool) -> None:
         if wave and not self._rtl.wave:

@@ -21,7 +21,7 @@ from samhw.graph.off_chip_memory import OffChipMemory, RecordedMemory, log_head,
 from samhw.graph.token import Kind
 from samhw.processes import start
 
-__all__ = ["Answering", "Ending", "Harness", "Trace", "WordPort"]
+__all__ = ["Answering", "Ending", "Harness", "Trace", "WordPort", "memory_command"]
 
 Trace = list[tuple[int, Token]]
 """The tokens that left a channel, with the cycles in which they did."""
@@ -127,6 +127,23 @@ class Answering:
         return answer, stdout.read(answer["bytes"])
 
 
+def memory_command(memory: OffChipMemory) -> tuple[str, bytes | None]:
+    """The command that says what the memories off the chip are, and the data after it, if it has some."""
+    if isinstance(memory, RecordedMemory):
+        entries = read_log(memory.path, memory.ports)
+        numbers = (
+            (entry.master, int(entry.write), entry.address, entry.offered, entry.accepted, *entry.answers)
+            for entry in entries
+        )
+        return "log", "".join(" ".join(map(str, line)) + "\n" for line in numbers).encode()
+    words = memory.name.replace(":", " ")
+    if isinstance(memory, Dram):
+        own = {name: getattr(memory, name) for name in NUMBERS}
+        own["channels"] //= memory.ports.masters
+        words = " ".join(["dram", *map(str, own.values())])
+    return f"memory {words}", None
+
+
 class Harness(Answering, WordPort):
     """A process that runs a design.
 
@@ -169,20 +186,7 @@ class Harness(Answering, WordPort):
 
     def memory(self, memory: OffChipMemory) -> None:
         """For the next runs: what the memories off the chip are."""
-        if isinstance(memory, RecordedMemory):
-            entries = read_log(memory.path, memory.ports)
-            numbers = (
-                (entry.master, int(entry.write), entry.address, entry.offered, entry.accepted, *entry.answers)
-                for entry in entries
-            )
-            self.ask("log", "\n".join(" ".join(map(str, line)) for line in numbers).encode())
-            return
-        words = memory.name.replace(":", " ")
-        if isinstance(memory, Dram):
-            own = {name: getattr(memory, name) for name in NUMBERS}
-            own["channels"] //= memory.ports.masters
-            words = " ".join(["dram", *map(str, own.values())])
-        self.ask(f"memory {words}")
+        self.ask(*memory_command(memory))
 
     def memory_log(self, memory: OffChipMemory) -> str:
         """The log of the last run, with that memory."""

@@ -15,6 +15,8 @@
 //   log BYTES              likewise, a log, whose numbers follow
 //   load-memory MASTER ADDR BYTES  writes the bytes that follow into a master's memory
 //   read-memory MASTER ADDR COUNT  reads bytes of it; they follow the answer
+//   load-memory-file MASTER ADDR FILE  writes the bytes of a file into a master's memory
+//   read-memory-file MASTER ADDR COUNT FILE  reads bytes of it into a file
 //   memory-log             the requests of the last run, as lines of a log; they follow the answer
 //   reset                  takes the design back to power-on; the memories keep what they hold
 //
@@ -385,17 +387,21 @@ Answer execute(Harness& harness, const std::string& text, std::istream& input) {
         harness.set_memory({std::istreambuf_iterator<char>(line), {}});
     } else if (command == "log") {
         harness.set_memory("log " + data(line, input));
-    } else if (command == "load-memory") {
+    } else if (command == "load-memory" || command == "load-memory-file") {
         const auto master = argument<size_t>(line);
         const auto address = argument<uint64_t>(line);
-        const std::string given = data(line, input);
+        const std::string given = command == "load-memory" ? data(line, input) : read_file(file_name(line));
         std::memcpy(harness.memory(master).at(address, given.size()), given.data(), given.size());
-    } else if (command == "read-memory") {
+    } else if (command == "read-memory" || command == "read-memory-file") {
         const auto master = argument<size_t>(line);
         const auto address = argument<uint64_t>(line);
         const auto count = argument<size_t>(line);
         const uint8_t* from = harness.memory(master).at(address, count);
-        bytes.assign(from, from + count);
+        const std::string found(from, from + count);
+        if (command == "read-memory")
+            bytes = found;
+        else
+            write_file(file_name(line), found);
     } else if (command == "memory-log") {
         bytes = harness.memory_log();
     } else if (command == "reset") {

@@ -10,7 +10,7 @@ import scipy.sparse
 from samhw.app.workload import bind_program, make_model_workload, make_workload
 from samhw.errors import InputError
 from samhw.lang import load_kernel, parse, rounded_entries, rounded_extent
-from samhw.tensors import karate, write_tensor
+from samhw.tensors import Tensor, karate, random_tensor, write_tensor
 
 
 def test_main_matrix_goes_to_the_first_sparse_operand() -> None:
@@ -102,14 +102,25 @@ def test_a_size_goes_by_the_first_index_that_has_it() -> None:
 
 
 @pytest.mark.parametrize("program", ["spmm", "gcn"])
-@pytest.mark.parametrize("first", ["karate", "A=a.mtx"])
-def test_nothing_is_given_twice(
-    program: str, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_tensor_has_two_files(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_tensor(Path("a.mtx"), karate())
     with pytest.raises(InputError, match="--data gives 'A' data twice"):
-        bind_program(program, [first, "A=a.mtx"])
+        bind_program(program, ["A=a.mtx", "A=a.mtx"])
+
+
+@pytest.mark.parametrize("program", ["spmm", "gcn"])
+def test_a_file_for_one_tensor_comes_before_a_data_set(program: str, tmp_path: Path) -> None:
+    """A smaller graph, and features of its size."""
+    graph = random_tensor((9, 9), "csr", density=0.5, seed=1)
+    features = Tensor.from_dense(np.ones((9, 3)), "dense")
+    write_tensor(tmp_path / "a.mtx", graph)
+    write_tensor(tmp_path / "x.npz", features)
+    files = [f"A={tmp_path / 'a.mtx'}", f"X={tmp_path / 'x.npz'}"]
+    for data_set in ("karate", "synthetic:cora,nodes=20,edges=30,features=16"):
+        found = bind_program(program, [data_set, *files]).tensors
+        assert found["A"].shape == graph.shape
+        assert np.array_equal(found["X"].to_dense(), features.to_dense())
 
 
 def test_no_operand_for_the_main_matrix() -> None:

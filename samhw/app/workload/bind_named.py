@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from samhw.app.workload.bind import make_workload
+from samhw.app.workload.bind import make_workload, tensor_of
 from samhw.app.workload.workload import (
     DEFAULT,
     SYNTHETIC,
@@ -42,13 +42,16 @@ _ROLES = {"adjacency": "A", "features": "X", "input": "X", "mask": "M"}
 """The tensors that models make of those of a data set."""
 
 
-def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
+def make_model_workload(
+    name: str, data: Sequence[str] = DEFAULT, *, own: Mapping[str, Tensor] | None = None
+) -> Workload:
     """A built-in model on data.
 
     Args:
         data: `karate`; `random` or `random:i=32,seed=1` with sizes by index name; a graph's file, or a data
             set with its features; `NAME=FILE` for single tensors; or `synthetic:cora`. What is not given
             is drawn. `auto` is `karate` for a model that reads a graph, else `random`.
+        own: tensors by name, which come before those of a data set.
 
     Raises:
         InputError: as `make_workload` does.
@@ -60,7 +63,6 @@ def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
     sizes: dict[str, int] = {}
     given: dict[str, Tensor] = {}
     roles: dict[str, Tensor] = {}
-    taken: set[str] = set()
     for spec in data:
         key, equals, path = spec.partition("=")
         if spec.partition(":")[0] == "random":
@@ -72,15 +74,17 @@ def make_model_workload(name: str, data: Sequence[str] = DEFAULT) -> Workload:
             continue
         if equals and key.isidentifier():
             program.check_operand(key)
-            check_free(key, taken)
-            taken.add(key)
-            given[key] = read_tensor(Path(path))
+            check_free(key, given)
+            given[key] = tensor_of(Path(path))
             continue
         found = _by_role(spec) if spec != "karate" or reads_graph else {}
         for role, tensor in found.items():
-            check_free(_ROLES[role], taken)
-            taken.add(_ROLES[role])
+            check_free(_ROLES[role], {_ROLES[one] for one in roles})
             roles[role] = tensor
+    for key, tensor in (own or {}).items():
+        check_free(key, given)
+        given[key] = tensor
+    roles = {role: tensor for role, tensor in roles.items() if _ROLES[role] not in given}
     if "mask" in roles:
         program.check_operand("M")
         given["M"] = roles["mask"]
@@ -126,6 +130,7 @@ def bind_program(
     value: ValueType | None = None,
     types: Mapping[str, ValueType] | None = None,
     loaded: Named | None = None,
+    given: Mapping[str, Tensor] | None = None,
 ) -> Workload:
     """The program that `spec` names (`load_named`), a built-in model or any other one, on data; a module of
     PyTorch, or a function of nested lists, on its example arguments; a file in MLIR on data for its
@@ -134,15 +139,16 @@ def bind_program(
     Args:
         types: of tensors, instead of those that it gives them.
         loaded: what `load_named` gave, where it was asked already.
+        given: tensors by name, which come before those of a data set; of a program in samhw's language.
 
     Raises:
         InputError: as `load_named` and `make_workload` do.
     """
     if spec in model_names():
-        return make_model_workload(spec, data).with_types(types or {})
+        return make_model_workload(spec, data, own=given).with_types(types or {})
     found = loaded or load_named(spec)
     if isinstance(found, Program):
-        return make_workload(with_types(found, types or {}), data, value=value)
+        return make_workload(with_types(found, types or {}), data, value=value, given=given)
     return _made(spec, data, value, found).with_types(types or {})
 
 

@@ -334,6 +334,7 @@ def run_report(
         command: what was typed.
     """
     model, chosen = runs[0], runs[-1]
+    alone = len(compiled.regions) == 1
     memory = memory_report(model)
     return RunReport(
         compiled=compiled,
@@ -350,7 +351,7 @@ def run_report(
         schedule=_used(compiled, model),
         why=compiled.why,
         regions=tuple(
-            region_report(region, compiled.arch, ours, theirs.cycles, start)
+            region_report(region, compiled.arch, ours, theirs.cycles, start, alone=alone)
             for region, ours, theirs, start in zip(
                 compiled.regions, model.regions, chosen.regions, _starts(compiled.design, model), strict=True
             )

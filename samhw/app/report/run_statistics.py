@@ -43,12 +43,8 @@ def limits(regions: Sequence[RegionReport], total: int) -> tuple[Limit, ...]:
     longest = sorted(regions, key=lambda region: -region.model_cycles)[:MOST]
     found = []
     for region in longest:
-        said = _said(region, len(regions) > 1)
-        found.append(
-            Limit(
-                region.name, _base(region), region.model_cycles, f"{_of(region, total, len(regions))}{said}"
-            )
-        )
+        text = f"{_of(region, total, len(regions))}{_said(region)}"
+        found.append(Limit(region.name, _base(region), region.model_cycles, text))
     others = [
         (node.spent.busy, region, node.name)
         for region in longest
@@ -69,11 +65,11 @@ def limit(regions: Sequence[RegionReport], total: int) -> str:
     if len(regions) == 1:
         return longest.bottleneck.short
     cycles = f"{longest.model_cycles:,} of {total:,} cycles"
-    text = f"The region {longest.name} takes {cycles}. {_said(longest, True)}"
+    text = f"The region {longest.name} takes {cycles}. {_said(longest)}"
     equal = [r for r in regions if r is not longest and r.model_cycles >= _EQUAL * longest.model_cycles]
     equal.sort(key=lambda region: -region.model_cycles)
     for region in equal[: MOST - 1]:
-        text += f" {region.name} takes {region.model_cycles:,}: {_said(region, True)}"
+        text += f" {region.name} takes {region.model_cycles:,}: {_said(region)}"
     return text
 
 
@@ -84,10 +80,9 @@ def _of(region: RegionReport, total: int, regions: int) -> str:
     return f"{region.name} takes {region.model_cycles:,} of {total:,} cycles ({share:.1%}): "
 
 
-def _said(region: RegionReport, several: bool) -> str:
+def _said(region: RegionReport) -> str:
     """The bottleneck of a region, which is `it` where it was named."""
-    said = region.bottleneck.short
-    return said.replace("limits the run", "limits it").replace("the run", "it") if several else said
+    return region.bottleneck.short.replace("this region", "it")
 
 
 def _base(region: RegionReport) -> str:
@@ -148,8 +143,8 @@ def statistics(compiled: Compiled, run: RunResult) -> Statistics:
             f"The backend '{run.backend}' counts cycles alone; the backend 'sim' says where they went, and "
             "they are the same."
         )
-    regions = zip(compiled.regions, run.regions, strict=True)
-    told = (region_report(region, compiled.arch, model, model.cycles) for region, model in regions)
+    regions, alone = zip(compiled.regions, run.regions, strict=True), len(run.regions) == 1
+    told = (region_report(region, compiled.arch, ran, ran.cycles, alone=alone) for region, ran in regions)
     return Statistics(compiled.program.name, run.cycles, tuple(told))
 
 

@@ -14,6 +14,7 @@ import click
 from samhw.app.cli.numbers import split_words
 from samhw.app.cli.options import complete_programs, complete_values, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
+from samhw.app.cli.printed import note_written
 from samhw.app.cli.progress import line, warn_before
 from samhw.app.cli.schedules import compared, comparing_options
 from samhw.app.sweep import Configuration, Row, Shard, State, journal_of, product, read_description
@@ -21,6 +22,7 @@ from samhw.app.sweep import sweep as run
 from samhw.app.workload import bind_program
 from samhw.choices.schedule import CHOICES
 from samhw.errors import InputError, SamhwError
+from samhw.words import counted
 
 __all__ = ["ended", "sweep"]
 
@@ -129,7 +131,8 @@ def ended(
     died."""
     counts = Counter(row["status"] for row in rows)
     found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
-    click.echo(f"{len(rows)} configurations: {found or 'none in this shard'}; {output}")
+    click.echo(f"{counted(len(rows), 'configuration')}: {found or 'none in this shard'}; {output}")
+    note_written(Path(output))
     draw(rows)
     if counts["wrong"] or counts["crashed"]:
         sys.exit(1)
@@ -156,7 +159,7 @@ def _drawing(
         if report is not None:
             from samhw.app.report.sweep_page import sweep_results
 
-            write_results(report, lambda: sweep_results(rows, axes, against), quiet=False)
+            write_results(report, lambda: sweep_results(rows, axes, against))
 
     return drawn
 

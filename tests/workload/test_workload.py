@@ -214,3 +214,22 @@ def test_an_extent_that_nothing_fixes() -> None:
     text = "tensor A[i=6] : dense\ntensor T[j, k] : dense\nT[j, k] = reshape(A[i])"
     with pytest.raises(InputError, match=r"Nothing gives the extent of index j in 'text'; declare it"):
         make_workload(parse(text, name="text"), []).capacity()
+
+
+def test_models_are_drawn_at_a_size() -> None:
+    """A graph too, where something is said of it; without a word it is the karate club."""
+    sized = make_model_workload("gcn", ["random:size=8,c=3"]).tensors
+    assert {sized[name].shape for name in ("A", "X", "W1")} == {(8, 8)}
+    assert sized["W2"].shape == (8, 3)
+    wide = make_model_workload("gcn", ["random:i=40,density=0.5"]).tensors
+    assert wide["A"].shape == (40, 40)
+    assert 0.45 < wide["A"].nnz / 1600 < 0.55
+    assert make_model_workload("gcn", ["random:h=3"]).tensors["A"].shape == (34, 34)
+    assert make_model_workload("gcn", ["karate", "random:size=5"]).tensors["X"].shape == (34, 5)
+    assert make_model_workload("mlp", ["random:size=8,n=2"]).tensors["X"].shape == (2, 8)
+    for spec, said in (
+        ("karate+random:i=3", "random:i=3: model 'gcn' has no"),
+        ("random:density=2", "no den"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make_model_workload("gcn", spec.split("+"))

@@ -39,12 +39,13 @@ from samhw.tensors import (
 )
 from samhw.words import did_you_mean
 
-__all__ = ["make_workload", "tensor_of"]
+__all__ = ["FEATURES", "RANDOM_DENSITY", "make_workload", "tensor_of"]
 
 FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
 
 RANDOM_DENSITY = 0.2
+"""Of sparse operands without data."""
 
 
 def make_workload(

@@ -1,9 +1,10 @@
 """Programs by what a user calls them, on data."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from samhw.app.workload.bind import make_workload, tensor_of
+from samhw.app.workload.bind import FEATURES, RANDOM_DENSITY, make_workload, tensor_of
 from samhw.app.workload.workload import (
     DEFAULT,
     SYNTHETIC,
@@ -29,6 +30,7 @@ from samhw.lang import (
 )
 from samhw.lang.typed import with_types
 from samhw.tensors import Tensor, is_dataset, karate, read_dataset, read_tensor
+from samhw.tensors.generate import uniform_graph
 
 __all__ = ["bind_program", "make_model_workload"]
 
@@ -48,9 +50,9 @@ def make_model_workload(
     """A built-in model on data.
 
     Args:
-        data: `karate`; `random` or `random:i=32,seed=1` with sizes by index name; a graph's file, or a data
-            set with its features; `NAME=FILE` for single tensors; or `synthetic:cora`. What is not given
-            is drawn. `auto` is `karate` for a model that reads a graph, else `random`.
+        data: `karate`; `random` or `random:size=8,density=0.1,seed=1,h=32`, with sizes by index name; a
+            graph's file, or a data set with its features; `NAME=FILE` for single tensors; or
+            `synthetic:cora`. What is not given is drawn. `auto` is `karate` for a model that reads a graph, else `random`.
         own: tensors by name, which come before those of a data set.
 
     Raises:
@@ -59,18 +61,13 @@ def make_model_workload(
     program = load_model(name)
     reads_graph = any(decl.name == "A" for decl in program.inputs)
     data = [("karate" if reads_graph else "random") if spec == AUTO else spec for spec in data]
-    seed = 0
-    sizes: dict[str, int] = {}
+    drawn = _Drawn()
     given: dict[str, Tensor] = {}
     roles: dict[str, Tensor] = {}
     for spec in data:
         key, equals, path = spec.partition("=")
         if spec.partition(":")[0] == "random":
-            for item, number in _settings(spec):
-                if item == "seed":
-                    seed = number
-                else:
-                    sizes[item] = number
+            drawn.take(spec)
             continue
         if equals and key.isidentifier():
             program.check_operand(key)
@@ -85,17 +82,21 @@ def make_model_workload(
         check_free(key, given)
         given[key] = tensor
     roles = {role: tensor for role, tensor in roles.items() if _ROLES[role] not in given}
+    if reads_graph and "adjacency" not in roles and "A" not in given:
+        roles |= drawn.graph()
     if "mask" in roles:
         program.check_operand("M")
         given["M"] = roles["mask"]
-    tensors = model_data(
-        name,
-        graph=roles.get("adjacency"),
-        features=roles.get("features", roles.get("input")),
-        given=given,
-        sizes=sizes,
-        seed=seed,
-    )
+    with drawn.named():
+        tensors = model_data(
+            name,
+            graph=roles.get("adjacency"),
+            features=roles.get("features", roles.get("input")),
+            given=given,
+            sizes=drawn.sizes,
+            size=drawn.size,
+            seed=drawn.seed,
+        )
     program = program.bind({key: tensor.shape for key, tensor in tensors.items()})
     return Workload("+".join(short_name(spec) for spec in data), program, tensors)
 
@@ -112,15 +113,61 @@ def _by_role(spec: str) -> dict[str, Tensor]:
     return {"adjacency": read_tensor(Path(spec))}
 
 
-def _settings(spec: str) -> Iterator[tuple[str, int]]:
-    """The settings of `random:a=1,b=2`."""
-    for item in filter(None, spec.partition(":")[2].split(",")):
-        key, _, text = item.partition("=")
-        if not text.isdecimal() or len(text) > LONGEST:
-            raise InputError(
-                f"--data {spec}: '{text}' is no whole number of up to {LONGEST} digits for {key}."
-            )
-        yield key, int(text)
+class _Drawn:
+    """What `random:..` says of the data of a model: `size` of whatever has none of its own, and of a graph
+    that is drawn, where no other is given, its nodes (`i`) and density."""
+
+    def __init__(self) -> None:
+        self.spec = ""
+        self.seed = 0
+        self.size: int | None = None
+        self.density: float | None = None
+        self.sizes: dict[str, int] = {}
+
+    def take(self, spec: str) -> None:
+        """Reads the settings of `random:a=1,b=2`."""
+        self.spec = spec
+        for item in filter(None, spec.partition(":")[2].split(",")):
+            key, _, text = item.partition("=")
+            if key == "density":
+                self.density = _share(spec, text)
+                continue
+            if not text.isdecimal() or len(text) > LONGEST:
+                raise InputError(
+                    f"--data {spec}: '{text}' is no whole number of up to {LONGEST} digits for {key}."
+                )
+            if key == "seed":
+                self.seed = int(text)
+            elif key == "size":
+                self.size = int(text)
+            else:
+                self.sizes[key] = int(text)
+
+    def graph(self) -> dict[str, Tensor]:
+        """A random graph, if anything is said of it; else the model has its own."""
+        nodes = self.sizes.pop("i", self.size)
+        if nodes is None and self.density is None:
+            return {}
+        density = RANDOM_DENSITY if self.density is None else self.density
+        return {"adjacency": uniform_graph(max(nodes or FEATURES, 1), density, seed=self.seed)}
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Errors of a model's data name what asked for them."""
+        try:
+            yield
+        except InputError as error:
+            raise (error.within(f"--data {self.spec}") if self.sizes else error) from None
+
+
+def _share(spec: str, text: str) -> float:
+    """A density."""
+    try:
+        if 0 <= (share := float(text)) <= 1:
+            return share
+    except ValueError:
+        pass
+    raise InputError(f"--data {spec}: '{text}' is no density; give a number from 0 to 1.")
 
 
 def bind_program(

@@ -7,7 +7,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from samhw.app.workload import bind_program, make_model_workload, make_workload
+from samhw.app.workload import bind_program, make_model_workload, make_workload, stand_ins_for
 from samhw.errors import InputError
 from samhw.lang import load_kernel, parse, rounded_entries, rounded_extent
 from samhw.tensors import Tensor, karate, random_tensor, write_tensor
@@ -233,3 +233,15 @@ def test_models_are_drawn_at_a_size() -> None:
     ):
         with pytest.raises(InputError, match=said):
             make_model_workload("gcn", spec.split("+"))
+
+
+@pytest.mark.parametrize("program", ["gcn", "mlp", "bigbird_attention", "spmm", "ttv"])
+def test_what_takes_a_small_stand_in_is_offered_it(program: str) -> None:
+    """Of each kind the smallest set: a program that is offered it takes it, and else refuses it."""
+    offered = set(stand_ins_for(program))
+    for name in ("cora", "uniform", "bert-pruned", "imdb", "imagenet"):
+        if name in offered:
+            bind_program(program, [f"synthetic:{name}"])
+        else:
+            with pytest.raises(InputError):
+                bind_program(program, [f"synthetic:{name}"])

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from samhw.app.cli.numbers import split_words
-from samhw.app.cli.options import complete_programs, complete_values, say_notes
+from samhw.app.cli.options import complete_data, complete_programs, complete_values, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import note_written
 from samhw.app.cli.progress import line, warn_before
@@ -39,7 +39,11 @@ _NAMES = {one.name: one for one in CHOICES}
 )
 @click.option("-o", "--output", required=True, metavar="TABLE", help="The table, .csv or .parquet.")
 @click.option(
-    "--data", multiple=True, metavar="DATA", help="As for run, each by itself; several for one run as A+B."
+    "--data",
+    multiple=True,
+    metavar="DATA",
+    shell_complete=complete_data,
+    help="As for run, each by itself; several for one run as A+B.",
 )
 @click.option(
     "--value",

@@ -31,8 +31,9 @@ from samhw.lang import (
 from samhw.lang.typed import with_types
 from samhw.tensors import Tensor, is_dataset, karate, read_dataset, read_tensor
 from samhw.tensors.generate import uniform_graph
+from samhw.tensors.stand_ins import STAND_INS, small_sizes
 
-__all__ = ["bind_program", "make_model_workload"]
+__all__ = ["bind_program", "make_model_workload", "stand_ins_for"]
 
 # Data for a built-in model.
 
@@ -52,7 +53,8 @@ def make_model_workload(
     Args:
         data: `karate`; `random` or `random:size=8,density=0.1,seed=1,h=32`, with sizes by index name; a
             graph's file, or a data set with its features; `NAME=FILE` for single tensors; or
-            `synthetic:cora`. What is not given is drawn. `auto` is `karate` for a model that reads a graph, else `random`.
+            `synthetic:cora`. What is not given is drawn. `auto` is `karate` for a model that reads a graph,
+            else `random`.
         own: tensors by name, which come before those of a data set.
 
     Raises:
@@ -76,6 +78,8 @@ def make_model_workload(
             continue
         found = _by_role(spec) if spec != "karate" or reads_graph else {}
         for role, tensor in found.items():
+            if role not in _ROLES:
+                raise InputError(f"Model '{name}' reads no {role}; give '{spec}' to another program.")
             check_free(_ROLES[role], {_ROLES[one] for one in roles})
             roles[role] = tensor
     for key, tensor in (own or {}).items():
@@ -197,6 +201,26 @@ def bind_program(
     if isinstance(found, Program):
         return make_workload(with_types(found, types or {}), data, value=value, given=given)
     return _made(spec, data, value, found).with_types(types or {})
+
+
+def stand_ins_for(program: str) -> Iterator[str]:
+    """The stand-ins that a program takes: it is bound to a small one of each kind.
+
+    Raises:
+        InputError: as `load_named` does.
+    """
+    loaded = load_named(program)
+    taken: dict[str, bool] = {}
+    for name in STAND_INS:
+        sizes = small_sizes(name)
+        if sizes not in taken:
+            try:
+                bind_program(program, [f"{SYNTHETIC}:{name},{sizes}"], loaded=loaded)
+                taken[sizes] = True
+            except InputError:
+                taken[sizes] = False
+        if taken[sizes]:
+            yield name
 
 
 def _made(

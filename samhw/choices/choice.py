@@ -26,6 +26,7 @@ __all__ = [
     "Texts",
     "all_numbered",
     "check_names",
+    "check_once",
     "check_one_of",
     "check_table",
     "check_whole",
@@ -69,18 +70,33 @@ def check_table(what: str, table: object, example: str) -> dict[str, Any]:
 
 
 def read_entries(field: str, word: str, wanted: str) -> dict[str, str]:
-    """The entries of a table in one word, such as `A = rows(4); B = even(2)`.
+    """The entries of a table in one word, such as `A = rows(4); B = even(2)`; a comma before a name and `=`
+    stands between them too.
 
     Args:
         wanted: what each entry is to be, for the error of other words.
     """
     table: dict[str, str] = {}
-    for item in filter(str.strip, word.split(";")):
+    for item in filter(str.strip, _BETWEEN.split(word)):
         name, equals, text = (part.strip() for part in item.partition("="))
-        if not equals or name in table:
+        if not equals:
             raise InputError(f"{field} '{word}': give {wanted}, and a ; between them.")
+        check_once(field, name, table, text)
         table[name] = text
     return table
+
+
+_BETWEEN = re.compile(r";|,(?=\s*[\w.*]+\s*=)(?![^(]*\))")
+"""No comma within brackets stands between entries."""
+
+
+def check_once(field: str, name: str, table: Mapping[str, object], text: object) -> None:
+    """Raises `InputError` for a name that a word gives two entries."""
+    if name in table:
+        raise InputError(
+            f"{field}: '{name}' has both {table[name]} and {text}; leave one of them out, or give both to "
+            "'samhw compare'."
+        )
 
 
 def numbered(name: str, names: Iterable[str]) -> dict[str, str]:
@@ -161,6 +177,8 @@ class Choice(Generic[T]):
     """Commas belong to the word."""
     has_entries: ClassVar[bool] = False
     """It is a table of words, each of whose entries may be an axis of its own."""
+    between: ClassVar[str] = ""
+    """In a word, what stands between several entries; empty where there are none."""
     of: ClassVar[str] = "tensor"
     """What has an entry."""
     may_grow: ClassVar[bool] = False
@@ -257,6 +275,7 @@ class Texts(Choice[dict[str, str]]):
     """A text for each of some names, such as a format for each of some tensors."""
 
     has_entries = True
+    between = ";"
     entry: ClassVar[str]
     """What it is."""
     example: ClassVar[str]
@@ -311,6 +330,7 @@ def _absolute(rule: str) -> str:
 class CountsByName(Choice[dict[str, int]]):
     """A number for each of some names, such as lanes for each of some indices."""
 
+    between = "+"
     of = "index"
     what: ClassVar[str]
     """What the number is."""
@@ -331,11 +351,12 @@ class CountsByName(Choice[dict[str, int]]):
         counts: dict[str, int] = {}
         for item in word.split("+") if word not in ("", "1") else ():
             name, _, count = (part.strip() for part in item.partition("="))
-            if not (name and count.isdecimal() and len(count) < 10) or name in counts:
+            if not (name and count.isdecimal() and len(count) < 10):
                 raise InputError(
                     f"{self.name} '{word}': give each {self.of} once with {self.what}, and a + between them, "
                     f"such as {self.word_example}; or 1 for none."
                 )
+            check_once(self.name, name, counts, count)
             counts[name] = int(count)
         return counts
 

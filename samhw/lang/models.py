@@ -154,6 +154,7 @@ def model_data(
     features: Tensor | None = None,
     given: Mapping[str, Tensor] | None = None,
     sizes: Mapping[str, int] | None = None,
+    size: int | None = None,
     seed: int = 0,
 ) -> dict[str, Tensor]:
     """An input for every tensor that the model `name` reads, in the format that it declares.
@@ -167,13 +168,15 @@ def model_data(
         features: the tensor X; by default random.
         given: other tensors by name, as they are.
         sizes: extents that differ from the small default ones, by index name, as in ``{"h": 64}``.
+        size: instead of all default ones.
 
     Raises:
         InputError: when there is no such model or index, or when shapes do not agree.
     """
     program = load_model(name)
     names = {decl.name for decl in program.inputs}
-    extents = {**_SIZES[name], **(sizes or {})}
+    small = _SIZES[name] if size is None else dict.fromkeys(_SIZES[name], size)
+    extents = {**small, **(sizes or {})}
     if unknown := extents.keys() - _SIZES[name].keys():
         raise InputError(
             f"model '{name}' has no size '{min(unknown)}'; its sizes are {', '.join(_SIZES[name])}"

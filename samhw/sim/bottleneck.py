@@ -39,6 +39,12 @@ class Bottleneck:
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def of_region(self) -> "Bottleneck":
+        """The same where the graph is one region of several: what it limits is that region, not the run."""
+        text, short = (said.replace("the run", "this region") for said in (self.text, self.short))
+        return replace(self, text=text, short=short)
+
 
 def bottleneck(graph: Graph, result: Result) -> Bottleneck:
     """The bottleneck of a run: from the last writer on, the node that the one before waits for most.

@@ -23,7 +23,7 @@ from samhw.tensors.generate import (
 from samhw.tensors.tensor import Tensor
 from samhw.tensors.voxels import kernel_map
 
-__all__ = ["STAND_INS", "stand_in"]
+__all__ = ["STAND_INS", "small_sizes", "stand_in"]
 
 _SKEW = 0.58
 """Of the weights of nodes: the degrees of Cora, whose greatest is 168."""
@@ -121,6 +121,23 @@ _SETS: dict[str, _Set] = {
 
 STAND_INS = tuple(_SETS)
 """The names of the sets."""
+
+_SMALL: dict[type[_Set], str] = {
+    _Graph: "nodes=9,edges=20,features=7",
+    _Pattern: "nodes=9",
+    _Relations: "nodes=9,edges=20,types=3",
+    _Weights: "outputs=64,inputs=64",
+    _Voxels: "radius=2",
+    _Text: "length=128,block=16",
+    _Attention: "length=128",
+    _Image: "side=5",
+}
+
+
+def small_sizes(name: str) -> str:
+    """The sizes of a small set of the same kind, equal for all sets of that kind: a program takes either or
+    neither."""
+    return _SMALL[type(_SETS[name])]
 
 
 def stand_in(name: str, *, seed: int = 0, **sizes: str) -> dict[str, Tensor]:

@@ -34,3 +34,21 @@ def completed(words: str) -> list[str]:
 )
 def test_completion(words: str, found: list[str]) -> None:
     assert set(found) <= set(completed(words))
+
+
+@pytest.mark.parametrize(
+    ("words", "found", "not_found"),
+    [
+        ("run gcn --data synthetic:", "cora power-law", "imdb aifb bert-pruned shell imagenet"),
+        ("run gcn --data=synthetic:", "cora", "imdb"),
+        ("run --stats gcn --data karate --data synthetic:", "cora", "imdb"),
+        ("run bigbird_attention --data synthetic:", "imdb pixelfly", "cora imagenet"),
+        ("run spmm --data synthetic:", "cora bert-pruned", "aifb shell"),
+        ("sweep gcn bigbird_attention --data synthetic:", "cora imdb", "aifb"),
+        ("run file.py:f --data synthetic:", "cora imdb shell", ""),
+    ],
+)
+def test_data_sets_are_those_that_a_program_takes(words: str, found: str, not_found: str) -> None:
+    given = {line.partition(",")[2] for line in completed(f"samhw {words}")}
+    assert set(found.split()) <= given
+    assert not set(not_found.split()) & given

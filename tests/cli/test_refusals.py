@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import refused
+from tests.support.command import refused, report
 
 
 @pytest.mark.parametrize("clock", ["nan", "inf", "0", "-1", "1e-300", "1e300", "4", "0ns", "-4ns"])
@@ -153,3 +153,19 @@ def test_a_file_without_an_end(arguments: str, tmp_path: Path, monkeypatch: pyte
     for suffix in ("mtx", "tns", "npz", "ein", "json", "toml"):
         (tmp_path / f"zero.{suffix}").symlink_to("/dev/zero")
     refused(*arguments.replace("FILE", "zero").split())
+
+
+def test_repeated_options_of_a_choice_add_up() -> None:
+    words = ("run", "spmm", "--data", "karate", "--formats", "A=csr")
+    both = report(*words, "--formats", "X=csr", "--lanes", "i=2", "--deal", "i=ranges")["schedule"]
+    assert both["formats"]["X"] == "csr"
+    assert both["lanes"] == {"i": 2}
+    assert "formats: 'A' has both csr and csc; leave one of them out, or give both to 'samhw compare'." in (
+        refused(*words, "--formats", "A=csc")
+    )
+
+
+@pytest.mark.parametrize("command", ["compare spmm", "sweep spmm -o t.csv"])
+def test_choices_of_one_tensor_are_given_at_once(command: str) -> None:
+    message = refused(*command.split(), "--formats", "A=csr", "--formats", "A=csc")
+    assert "--formats names 'A' twice; give it all choices at once, as in '--formats A=csr,csc'." in message

@@ -121,7 +121,7 @@ def test_a_build_says_what_its_host_has_to_make(tmp_path: Path) -> None:
     ("split", "message"),
     [
         ("A", "split 'A': give each tensor one rule, as in A = rows(4), and a ; between them."),
-        ("A=rows(2);A=rows(3)", "give each tensor one rule"),
+        ("A=rows(2);A=rows(3)", "'A' has both rows(2) and rows(3)"),
         ("A=row(2)", "there is no rule 'row(2)'"),
         ("T=rows(2)", "reads no tensor 'T'"),
         ("A=no.py:rule", "there is no file 'no.py'"),

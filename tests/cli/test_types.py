@@ -14,7 +14,7 @@ from samhw.app.cli import main
 def said(*words: str) -> str:
     done = CliRunner().invoke(main, list(words))
     assert done.exit_code == 0, done.output
-    return done.output
+    return done.stdout
 
 
 def test_types_make_another_program_at_the_same_cycles() -> None:

@@ -167,3 +167,12 @@ def test_all_cycles_of_a_node_are_told_of(name: str) -> None:
             assert causes["busy"] >= node.firings
             assert all("->" in channel for channel in (*node.spent.starved, *node.spent.blocked))
             assert sum(percents(causes).values()) == 100
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_limits_a_region_of_several_is_not_said_to_limit_the_run(name: str) -> None:
+    report = told(PLANTED[name])
+    several = len(report.regions) > 1
+    for region in report.regions:
+        for said in (region.bottleneck.text, region.bottleneck.short):
+            assert ("this region" in said, "the run" in said) == (several, not several)

@@ -228,9 +228,9 @@ COMMANDS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_write_their_pages(name: str, tmp_path: Path) -> None:
     words = [word.replace("OUT", f"{tmp_path}/out") for word in COMMANDS[name]]
-    output = good(*words, "--report", tmp_path / "new" / "page").stdout
+    said = good(*words, "--report", tmp_path / "new" / "page").stderr
     page = tmp_path / "new" / "page" / "index.html"
-    assert f"report     {page}" in output
+    assert f"wrote {page}" in said
     assert f"<code>samhw {' '.join(words)} --report {page.parent}</code>" in page.read_text("utf-8")
 
 

@@ -165,9 +165,9 @@ def _values(evil: str) -> dict[str, Any]:
 
 
 def test_the_command_writes_a_page(tmp_path: Path) -> None:
-    output = good("run", "spmm", "--report", tmp_path / "new" / "report").stdout
+    said = good("run", "spmm", "--report", tmp_path / "new" / "report").stderr
     page = tmp_path / "new" / "report" / "index.html"
-    assert f"report     {page}" in output
+    assert f"wrote {page}" in said
     text = page.read_text("utf-8")
     assert f"samhw run spmm --report {tmp_path}" in text
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])  # type: ignore[index]

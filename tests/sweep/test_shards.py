@@ -51,8 +51,9 @@ def test_shards_merge_to_the_table_of_one_run_byte_for_byte(shards: Path) -> Non
     journals = sorted(shards.glob("parts.csv.*.journal"))
     assert len(journals) == 5
     assert not (shards / "parts.csv").exists()
-    code, printed = command("merge", *map(str, journals), "-o", str(shards / "merged.csv"))
-    assert (code, printed) == (0, f"16 configurations: 16 right; {shards / 'merged.csv'}\n")
+    table = shards / "merged.csv"
+    code, printed = command("merge", *map(str, journals), "-o", str(table))
+    assert (code, printed) == (0, f"16 configurations: 16 right; {table}\nsamhw: wrote {table}\n")
     assert (shards / "merged.csv").read_bytes() == (shards / "whole.csv").read_bytes()
 
 

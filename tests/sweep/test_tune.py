@@ -214,7 +214,7 @@ def test_the_search_for_types_as_a_command(tmp_path: Path) -> None:
     assert best["luts"] < found["points"][0]["luts"]
     assert f"with --types '{','.join(f'{n}={k}' for n, k in best['types'].items())}'" in done.output
     run = CliRunner().invoke(main, ["run", str(output), "--data", "karate", "--json", "-"])
-    assert json.loads(run.output)["checked"]
+    assert json.loads(run.stdout)["checked"]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from samhw.app.workload import bind_program, make_model_workload, make_workload
+from samhw.app.workload import bind_program, make_model_workload, make_workload, stand_ins_for
 from samhw.errors import InputError
 from samhw.lang import load_kernel, parse, rounded_entries, rounded_extent
-from samhw.tensors import karate, write_tensor
+from samhw.tensors import Tensor, karate, random_tensor, write_tensor
 
 
 def test_main_matrix_goes_to_the_first_sparse_operand() -> None:
@@ -102,14 +102,25 @@ def test_a_size_goes_by_the_first_index_that_has_it() -> None:
 
 
 @pytest.mark.parametrize("program", ["spmm", "gcn"])
-@pytest.mark.parametrize("first", ["karate", "A=a.mtx"])
-def test_nothing_is_given_twice(
-    program: str, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_tensor_has_two_files(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_tensor(Path("a.mtx"), karate())
     with pytest.raises(InputError, match="--data gives 'A' data twice"):
-        bind_program(program, [first, "A=a.mtx"])
+        bind_program(program, ["A=a.mtx", "A=a.mtx"])
+
+
+@pytest.mark.parametrize("program", ["spmm", "gcn"])
+def test_a_file_for_one_tensor_comes_before_a_data_set(program: str, tmp_path: Path) -> None:
+    """A smaller graph, and features of its size."""
+    graph = random_tensor((9, 9), "csr", density=0.5, seed=1)
+    features = Tensor.from_dense(np.ones((9, 3)), "dense")
+    write_tensor(tmp_path / "a.mtx", graph)
+    write_tensor(tmp_path / "x.npz", features)
+    files = [f"A={tmp_path / 'a.mtx'}", f"X={tmp_path / 'x.npz'}"]
+    for data_set in ("karate", "synthetic:cora,nodes=20,edges=30,features=16"):
+        found = bind_program(program, [data_set, *files]).tensors
+        assert found["A"].shape == graph.shape
+        assert np.array_equal(found["X"].to_dense(), features.to_dense())
 
 
 def test_no_operand_for_the_main_matrix() -> None:
@@ -203,3 +214,34 @@ def test_an_extent_that_nothing_fixes() -> None:
     text = "tensor A[i=6] : dense\ntensor T[j, k] : dense\nT[j, k] = reshape(A[i])"
     with pytest.raises(InputError, match=r"Nothing gives the extent of index j in 'text'; declare it"):
         make_workload(parse(text, name="text"), []).capacity()
+
+
+def test_models_are_drawn_at_a_size() -> None:
+    """A graph too, where something is said of it; without a word it is the karate club."""
+    sized = make_model_workload("gcn", ["random:size=8,c=3"]).tensors
+    assert {sized[name].shape for name in ("A", "X", "W1")} == {(8, 8)}
+    assert sized["W2"].shape == (8, 3)
+    wide = make_model_workload("gcn", ["random:i=40,density=0.5"]).tensors
+    assert wide["A"].shape == (40, 40)
+    assert 0.45 < wide["A"].nnz / 1600 < 0.55
+    assert make_model_workload("gcn", ["random:h=3"]).tensors["A"].shape == (34, 34)
+    assert make_model_workload("gcn", ["karate", "random:size=5"]).tensors["X"].shape == (34, 5)
+    assert make_model_workload("mlp", ["random:size=8,n=2"]).tensors["X"].shape == (2, 8)
+    for spec, said in (
+        ("karate+random:i=3", "random:i=3: model 'gcn' has no"),
+        ("random:density=2", "no den"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make_model_workload("gcn", spec.split("+"))
+
+
+@pytest.mark.parametrize("program", ["gcn", "mlp", "bigbird_attention", "spmm", "ttv"])
+def test_what_takes_a_small_stand_in_is_offered_it(program: str) -> None:
+    """Of each kind the smallest set: a program that is offered it takes it, and else refuses it."""
+    offered = set(stand_ins_for(program))
+    for name in ("cora", "uniform", "bert-pruned", "imdb", "imagenet"):
+        if name in offered:
+            bind_program(program, [f"synthetic:{name}"])
+        else:
+            with pytest.raises(InputError):
+                bind_program(program, [f"synthetic:{name}"])

@@ -2,7 +2,7 @@
 thing is refused in a sentence. A line says how far a loop over inputs is."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -29,11 +29,14 @@ from samhw.tensors import Format, Tensor
 from samhw.tensors.scipy_sparse import scipy_format
 
 __all__ = [
+    "OF_RUNS",
     "Data",
+    "Words",
     "arch_of",
     "as_tensor",
     "check_arguments",
     "entries_of",
+    "extents_of",
     "followed",
     "host_of",
     "memory_of",
@@ -42,6 +45,7 @@ __all__ = [
     "types_of",
     "value_of",
     "window_of",
+    "words_of",
 ]
 
 
@@ -97,16 +101,38 @@ def memory_of(given: OffChipMemory | Mapping[str, object] | Path | str) -> OffCh
 
 def entries_of(given: Mapping[str, int] | None) -> dict[str, int]:
     """Numbers of entries by tensor; whether the program has it, and levels to hold them, it must say."""
+    return _numbers("entries", given, "numbers by tensor, as in {'A': 64}")
+
+
+def extents_of(given: Mapping[str, int] | None) -> dict[str, int]:
+    """Greatest extents by index, which the program must have."""
+    return _numbers("extents", given, "numbers by index, as in {'i': 1000}")
+
+
+def _numbers(what: str, given: Mapping[str, int] | None, wanted: str) -> dict[str, int]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise InputError(f"'entries' cannot be {shown(given)}; give numbers by tensor, as in {{'A': 64}}.")
+        raise InputError(f"'{what}' cannot be {shown(given)}; give {wanted}.")
     for name, count in given.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= 1 << 40:
             raise InputError(
-                f"'{name}' cannot have {shown(count)} entries; give a whole number from 1 to 2^40."
+                f"The {what} of '{name}' cannot be {shown(count)}; give a whole number from 1 to 2^40."
             )
     return {name: int(count) for name, count in given.items()}
+
+
+Words: TypeAlias = str | Sequence[str]
+"""What --data takes, by itself or several: `karate`, or `["random:i=6", "X=x.npy"]`."""
+
+
+def words_of(given: object) -> tuple[str, ...] | None:
+    """The words of --data, if it is that; None for anything else."""
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, Sequence) and given and all(isinstance(word, str) for word in given):
+        return tuple(given)
+    return None
 
 
 def path_of(what: str, given: Path | str) -> Path:
@@ -199,9 +225,19 @@ def _is_torch(data: object) -> bool:
     return torch is not None and isinstance(data, torch.Tensor)
 
 
+OF_RUNS = ("backend", "memory", "wave", "host")
+"""Arguments of `run`."""
+
+
 def check_arguments(others: Mapping[str, object]) -> None:
     """Raises `InputError` for arguments that `compile` does not have, which may be fields of a schedule."""
+    fields = {one.name: one for one in CHOICES}
     for name, value in others.items():
-        if name in {one.name for one in CHOICES}:
-            raise InputError(f"{name} is a field of a schedule; give schedule={{'{name}': {shown(value)}}}.")
+        if name in fields:
+            held = fields[name].parse(value) if isinstance(value, str) else value
+            raise InputError(f"{name} is a field of a schedule; give schedule={{'{name}': {shown(held)}}}.")
+        if name in OF_RUNS:
+            raise InputError(
+                f"'{name}' is for a run; give it to the design, as in run({name}={shown(value)})."
+            )
         raise InputError(f"compile takes no argument '{name}'; help(samhw.compile) lists them.")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from samhw.app.api.arguments import arch_of, entries_of, value_of
+from samhw.app.api.arguments import arch_of, entries_of, extents_of, value_of
 from samhw.app.checking.advice import zeros_note
 from samhw.app.workload import Workload, job_of
 from samhw.choices.schedule import Schedule
@@ -30,9 +30,11 @@ class CompiledForData:
         *,
         value: ValueType | str | None = None,
         arch: Arch | Mapping[str, object] | Path | str | None = None,
+        extents: Mapping[str, int] | None = None,
         entries: Mapping[str, int] | None = None,
         scopes: Mapping[str, str] | None = None,
         constants: frozenset[str] | None = None,
+        source: str = "",
     ) -> None:
         self.program = program
         self.schedule = schedule
@@ -40,7 +42,9 @@ class CompiledForData:
         self.constants = constants
         self.value = value_of(value)
         self.arch = arch_of(arch)
+        self.extents = extents_of(extents)
         self.entries = entries_of(entries)
+        self.source = source
         self._compiled: Compiled | None = None
         self._capacity = Capacity()
         self._last: Workload | None = None
@@ -62,7 +66,8 @@ class CompiledForData:
             InputError: before the first run, if the program does not say how large everything is.
         """
         if self._compiled is None:
-            return self._compile(self.program, self.value, Capacity(entries=self.entries))
+            program = self.program.with_extents(self.extents)
+            return self._compile(program, self.value, Capacity(entries=self.entries))
         return self._compiled
 
     def compile_for(self, workload: Workload, memory: OffChipMemory | None = None) -> Compiled:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from samhw.app.api.arguments import check_arguments, entries_of, path_of, types_of
+from samhw.app.api.arguments import Words, check_arguments, entries_of, extents_of, path_of, types_of
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.workload import SavedDesign
 from samhw.choices.formats import with_formats
@@ -15,7 +15,15 @@ from samhw.choices.schedule import Schedule
 from samhw.errors import InputError, shown
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
-from samhw.lang import Capacity, Program, ProgramBuilder, cautions, check_program, load_program
+from samhw.lang import (
+    Capacity,
+    Program,
+    ProgramBuilder,
+    cautions,
+    check_program,
+    load_program,
+    model_names,
+)
 from samhw.lang import load as load_text
 from samhw.lang.typed import with_types
 from samhw.tensors import Format
@@ -33,6 +41,8 @@ def compile(
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     order: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     permute: bool | None = None,
+    data: Words | None = None,
+    extents: Mapping[str, int] | None = None,
     entries: Mapping[str, int] | None = None,
     arch: Arch | Mapping[str, object] | Path | str | None = None,
     **others: object,
@@ -49,6 +59,9 @@ def compile(
         schedule: what may be chosen without changing results (docs/schedule.md): an object, its fields, or
             its file; or `auto`, which is chosen for the first data by estimate. `fuse`, `order` and `permute`
             stand in the place of its fields.
+        data: what --data takes (docs/data.md), such as `karate` or a list of such words: the design is
+            compiled for it at once, and runs on it where a run gives no other.
+        extents: by index, the greatest extent that a build must have room for at least.
         entries: by tensor, how many entries of compressed levels a build must hold at least, for data to
             come.
         arch: latencies, by default those of the RTL: an object, its fields, `samhw`, `vitis`, or the
@@ -73,7 +86,15 @@ def compile(
     open_yet = {decl.name for decl in stored.inputs if decl.implied}
     known = {name: count for name, count in entries_of(entries).items() if name not in open_yet}
     Capacity().with_entries(stored, known)
-    return RunnableDesign(found, chosen, value=value, arch=arch, entries=entries)
+    greatest = extents_of(extents)
+    stored.with_extents(greatest)
+    source = program if isinstance(program, str) and program in model_names() else ""
+    design = RunnableDesign(
+        found, chosen, value=value, arch=arch, extents=greatest, entries=entries, source=source
+    )
+    if data is not None:
+        design.keep(data)
+    return design
 
 
 def load(program: Path | str) -> RunnableDesign:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
-from samhw.app.api.arguments import value_of
+from samhw.app.api.arguments import Words, value_of
 from samhw.app.checking import Difference
 from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.report.time import period_of
@@ -36,7 +36,7 @@ class _Design(Protocol):
 
 def accuracy(
     design: _Design,
-    inputs: Iterable[Mapping[str, Any]] | Iterable[Sequence[object]],
+    inputs: Iterable[Mapping[str, Any] | Words] | Iterable[Sequence[object]],
     values: Sequence[ValueType | str] = ("f32", "bf16"),
     *,
     clock: str | None = None,
@@ -47,7 +47,8 @@ def accuracy(
     Args:
         design: of `samhw.compile` or `samhw.torch.compile`. Its schedule stays; its value type does not
             matter.
-        inputs: of each run the data by name; of a module the arguments of a call, (x,) for one.
+        inputs: of each run the data by name, or in words, as `run` has them; of a module the arguments of a
+            call, (x,) for one.
         values: the value types.
         clock: such as 100MHz, for microseconds beside cycles.
         progress: whether a line on stderr says how far it is.

@@ -1,5 +1,6 @@
 """A program that is compiled for the data that it is run on, and only as often as they need it."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +8,16 @@ from time import monotonic
 from typing import Any
 
 from samhw.app.api.arguments import (
+    OF_RUNS,
     Data,
+    Words,
     as_tensor,
     followed,
     host_of,
     memory_of,
     natural_format,
     path_of,
+    words_of,
 )
 from samhw.app.api.compiled_for_data import CompiledForData
 from samhw.app.api.design_result import DesignResult, Drawing, Tables
@@ -26,7 +30,7 @@ from samhw.app.sweep.tuning import (
     Tuned,
     search,
 )
-from samhw.app.workload import SavedDesign, Workload, fingerprint
+from samhw.app.workload import SavedDesign, Workload, bind_program, fingerprint
 from samhw.compiler import asked_text, estimate_compiled, types_text
 from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
@@ -40,7 +44,7 @@ from samhw.words import html_scroll, html_section, html_text
 
 __all__ = ["RunnableDesign"]
 
-_TAKEN = ("backend", "memory", "wave", "host", "self")
+_TAKEN = (*OF_RUNS, "self")
 """Names of tensors that `run` does not take as keywords."""
 
 
@@ -55,16 +59,34 @@ class RunnableDesign(CompiledForData):
         schedule: what was given beside it.
         value: the value type that was asked for; None leaves it to the program and its data.
         arch: the latencies.
+        extents: by index, the greatest extent that a build must have room for at least.
         entries: by tensor, the entries of its compressed levels that a build must hold at least.
+        source: the name of the built-in model that it is, whose data are drawn as such.
         scopes, constants: of a program that was made of something else, as `Workload` has them.
 
     Raises:
         InputError: for a value type, latencies or entries that there cannot be.
     """
 
+    _words: tuple[str, ...] | None = None
+    _own: Workload | None = None
+    """The data that it was compiled for, in the words of --data and bound."""
+
+    def keep(self, data: Words) -> None:
+        """Compiles for data in the words of --data, on which runs then are that give no other. Raises
+        `InputError` for what is none, and as `run` does."""
+        self._words = words_of(data)
+        if self._words is None:
+            raise InputError(
+                f"'data' is what --data takes, such as 'karate', and cannot be {shown(data)}; give arrays to "
+                "the run, as in run(A=array)."
+            )
+        self._own = self._last = self.bind(self._words)
+        self.compile_for(self._own)
+
     def run(
         self,
-        data: Mapping[str, Data] | None = None,
+        data: Mapping[str, Data] | Words | None = None,
         /,
         *,
         backend: Backend | str | None = None,
@@ -77,7 +99,8 @@ class RunnableDesign(CompiledForData):
 
         Args:
             data: the inputs by name, arrays with a mode for each index, which has one extent in all of them;
-                a scalar has no mode. Those whose names are Python's may be given as keywords instead.
+                a scalar has no mode. Those whose names are Python's may be given as keywords instead. Or what
+                --data takes, such as `karate`, of which keywords stand for single tensors.
             backend: by default `sim`; `verilator`, or another that `samhw run --backend` takes.
             memory: what holds tensors off chip (docs/memory.md): an object, its fields, or
                 as --memory.
@@ -101,20 +124,20 @@ class RunnableDesign(CompiledForData):
         if not isinstance(chosen, str | Backend):
             raise InputError(f"The backend cannot be {shown(backend)}; give its name, such as 'verilator'.")
         runs = check_options(chosen, **options)
-        workload = self.bind(self._merged(data, tensors))
+        workload = self._bound(data, tensors)
         compiled = self.compile_for(workload, held)
         check_places(compiled, runs, held)
         self._last = workload
         return DesignResult(run(compiled, workload.tensors, chosen, **options), compiled, workload, held)
 
     def run_all(
-        self, inputs: Iterable[Mapping[str, Data]], *, progress: bool = False, **options: Any
+        self, inputs: Iterable[Mapping[str, Data] | Words], *, progress: bool = False, **options: Any
     ) -> Iterator[DesignResult]:
         """Runs on one input after the other, and gives each result as it comes. An input that needs more room
         than those before it has the design compiled again.
 
         Args:
-            inputs: of each run the data by name.
+            inputs: of each run the data, as `run` has them.
             progress: whether a line on stderr, or beneath the cell of a notebook, says how far it is.
             options: `backend`, `memory`, `wave` and `host`, as `run` has them.
 
@@ -124,7 +147,7 @@ class RunnableDesign(CompiledForData):
         for data in followed(inputs, progress):
             yield self.run(data, **options)
 
-    def host_run(self, data: Mapping[str, Data] | None = None, /, **tensors: Data) -> HostRun:
+    def host_run(self, data: Mapping[str, Data] | Words | None = None, /, **tensors: Data) -> HostRun:
         """What a host of one's own writes for a run, and how it reads the results (docs/host_port.md).
 
         Args:
@@ -133,26 +156,30 @@ class RunnableDesign(CompiledForData):
         Raises:
             InputError: as `run` does.
         """
-        workload = self.bind(self._merged(data, tensors))
+        workload = self._bound(data, tensors)
         return HostRun.of(self.compile_for(workload), workload.tensors)
 
     def with_value(self, value: ValueType | str | None) -> "RunnableDesign":
         """The same program and schedule in another value type, not compiled yet; raises `InputError` for a
         type that there is not."""
         chosen = self._chosen or self.schedule
-        return RunnableDesign(
+        found = RunnableDesign(
             self.program,
             chosen,
             value=value,
             arch=self.arch,
+            extents=self.extents,
             entries=self.entries,
             scopes=self.scopes,
             constants=self.constants,
+            source=self.source,
         )
+        found._words = self._words
+        return found
 
     def estimate(
         self,
-        data: Mapping[str, Data] | None = None,
+        data: Mapping[str, Data] | Words | None = None,
         /,
         *,
         memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
@@ -161,7 +188,7 @@ class RunnableDesign(CompiledForData):
         running anything (docs/compiler.md).
 
         Args:
-            data: the inputs by name, as for `run`; by default those of the last run.
+            data: as for `run`; by default those of the last run.
             memory: what is to hold tensors off chip, as for `run`.
 
         Raises:
@@ -175,7 +202,7 @@ class RunnableDesign(CompiledForData):
 
     def tune(
         self,
-        data: Mapping[str, Data],
+        data: Mapping[str, Data] | Words | None = None,
         /,
         *,
         budget: float = 60.0,
@@ -191,7 +218,7 @@ class RunnableDesign(CompiledForData):
         to come (docs/choosing.md).
 
         Args:
-            data: the inputs by name, as for `run`.
+            data: as for `run`.
             budget: seconds that it may take.
             objective: what is to become small: `cycles`; `area-delay`, cycles times LUTs; `energy`, in
                 picojoules; or `edp`, energy times cycles.
@@ -209,7 +236,7 @@ class RunnableDesign(CompiledForData):
         """
         if objective not in OBJECTIVES:
             raise InputError(f"There is no objective {shown(objective)}; give {' or '.join(OBJECTIVES)}.")
-        workload, end = self.bind(data), monotonic() + budget
+        workload, end = self._bound(data, {}), monotonic() + budget
         value = self._value(workload)
         grown = {"lanes": lanes, "blocks": blocks, "parallel": parallel}
         held = None if memory is None else memory_of(memory)
@@ -240,7 +267,7 @@ class RunnableDesign(CompiledForData):
 
     def tune_types(
         self,
-        data: Mapping[str, Data],
+        data: Mapping[str, Data] | Words | None = None,
         /,
         *,
         error: float,
@@ -251,7 +278,7 @@ class RunnableDesign(CompiledForData):
         (docs/choosing.md). Types make another program: `samhw.compile(.., types=found.types)` takes the best.
 
         Args:
-            data: the inputs by name, as for `run`.
+            data: as for `run`.
             error: the greatest error of a result, relative to float64 by norm.
             objective: what is to become small: the LUTs (`area`), `cycles`, or `bytes` that are moved.
             budget: seconds that it may take.
@@ -263,7 +290,7 @@ class RunnableDesign(CompiledForData):
         """
         if objective not in PRICES:
             raise InputError(f"There is no objective {shown(objective)}; give {' or '.join(PRICES)}.")
-        workload = self.bind(data)
+        workload = self._bound(data, {})
         return tune_types(
             workload,
             self._chosen or self.schedule,
@@ -273,28 +300,58 @@ class RunnableDesign(CompiledForData):
             seconds=budget,
         )
 
-    def _merged(self, data: Mapping[str, Data] | None, tensors: Mapping[str, Data]) -> dict[str, Data]:
-        if not isinstance(data, Mapping | None):
+    def _bound(self, data: Mapping[str, Data] | Words | None, tensors: Mapping[str, Data]) -> Workload:
+        """The program with the data of a run, or else its own, and single tensors of these."""
+        if data is None and (named := words_of(tensors.get("data"))):  # No tensor is made of words.
+            data, tensors = named, {name: held for name, held in tensors.items() if name != "data"}
+        if data is None and self._own is not None and not tensors:
+            return self._own
+        words = words_of(data)
+        if words is None and not isinstance(data, Mapping | None):
             raise InputError(
                 f"The data cannot be {shown(data)}; give arrays by name, as in "
                 f"run({next((d.name for d in self.program.operands), 'A')}=array)."
             )
-        return {**({} if data is None else data), **tensors}
+        given = {**(data if isinstance(data, Mapping) else {}), **tensors}
+        is_all = all(decl.name in given for decl in self.program.operands)
+        words = words if words or data is not None or is_all else self._words
+        return self.bind(given) if words is None else self.bind(words, given)
 
-    def bind(self, data: Mapping[str, Data]) -> Workload:
-        """The program with these data; raises as `run` does."""
+    def bind(self, data: Mapping[str, Data] | Words, given: Mapping[str, Data] | None = None) -> Workload:
+        """The program with these data; raises as `run` does.
+
+        Args:
+            data: by name, or in the words of --data.
+            given: beside such words, single tensors by name.
+        """
+        if words := words_of(data):
+            for name in given or {}:
+                self.program.check_operand(name)
+            own = {name: as_tensor(name, array) for name, array in (given or {}).items()}
+            found = bind_program(self.source, words, value=self.value, loaded=self.program, given=own)
+            for note in found.notes:
+                warnings.warn(note, stacklevel=3)
+            return replace(self._with_data(found.tensors), name=found.name)
+        assert isinstance(data, Mapping)
+        return self._with_data(data)
+
+    def _with_data(self, data: Mapping[str, Data]) -> Workload:
         for name in data:
             self.program.check_operand(name)
         operands = {decl.name: decl for decl in self.program.operands}
         if missing := [name for name in operands if name not in data]:
             first = missing[0]
             how = f'run({{"{first}": array}})' if first in _TAKEN else f"{first}=array"
-            raise InputError(f"The run lacks data for {', '.join(missing)}; give each input, as in {how}.")
+            raise InputError(
+                f"The run lacks data for {', '.join(missing)}; give each input, as in {how}, or what --data "
+                "takes, as in run('karate')."
+            )
         program = self._with_formats_of({name: data[name] for name, d in operands.items() if d.implied})
         held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}
         bound = program.bind({name: tensor.shape for name, tensor in held.items()})
         check_size(bound)
-        return Workload("data", bound, held, scopes=self.scopes, constants=self.constants)
+        found = Workload("data", bound, held, scopes=self.scopes, constants=self.constants)
+        return found.with_extents(self.extents) if self.extents else found
 
     def _with_formats_of(self, data: Mapping[str, Data]) -> Program:
         """The program with the formats of the data, of inputs whose format nobody has given."""

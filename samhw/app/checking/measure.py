@@ -116,8 +116,9 @@ def measure_compiled(
         for cause, cycles in _waits(statistics).items():
             waits[cause] += cycles
         if region.cycles > longest[0]:
-            where = f"Region {graph.name}: " if len(result.regions) > 1 else ""
-            longest = region.cycles, f"{where}{bottleneck(graph, statistics)}"
+            said = bottleneck(graph, statistics)
+            several = len(result.regions) > 1
+            longest = region.cycles, f"Region {graph.name}: {said.of_region}" if several else str(said)
     return Measure(
         regions=len(result.regions),
         cycles=result.cycles,

@@ -23,10 +23,13 @@ from samhw.errors import InputError, RunError, SamhwError
 from samhw.interpreter import no_collection
 from samhw.words import did_you_mean
 
-__all__ = ["COMMANDS", "TYPED", "main"]
+__all__ = ["COMMANDS", "TYPED", "WRITTEN", "main"]
 
 TYPED = "samhw.typed"
 """In the context of a command, the words that were typed after `samhw`."""
+
+WRITTEN = "samhw.written"
+"""In the context of a command, the files that it writes, each with the option for it and its name there."""
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -117,10 +120,7 @@ class _Group(click.Group):
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # Not every terminal has the marks of a table.
         try:
-            result = super().invoke(ctx)
-            if sys.stdout:
-                sys.stdout.flush()
-            return result
+            return self._invoke(ctx)
         except SamhwError as error:
             _end(str(error), error.exit_code)
         except click.NoSuchOption as error:
@@ -141,6 +141,18 @@ class _Group(click.Group):
                 raise
             _drop_output()
             _end(f"'{_name(ctx)}' could not write ({error.strerror}); make room.", InputError.exit_code)
+
+    def _invoke(self, ctx: click.Context) -> Any:
+        """Runs a command, and says which files it wrote, also after results that are wrong."""
+        try:
+            return super().invoke(ctx)
+        finally:
+            if isinstance(sys.exception(), SystemExit | None):
+                if sys.stdout:
+                    sys.stdout.flush()
+                for path, (_, name) in ctx.meta.get(WRITTEN, {}).items():
+                    if os.path.exists(path):
+                        click.echo(f"samhw: wrote {name}", err=True)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

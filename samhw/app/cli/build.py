@@ -131,9 +131,7 @@ def build(
         known = _known(backend, Path(output))
         what = compiled, backend.target, Path(output), written, known
         tested = source or "" if checked else ""
-        write_results(
-            report, lambda: build_results(*what, sized=sized, checked=tested), quiet=json_target == "-"
-        )
+        write_results(report, lambda: build_results(*what, sized=sized, checked=tested))
     if not checked:
         click.echo("samhw: nothing was checked; '--check' simulates a build on its data first.", err=True)
 

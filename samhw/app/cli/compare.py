@@ -143,7 +143,7 @@ def _show(
     if report:
         from samhw.app.report.comparison_page import comparison_results
 
-        write_results(report, lambda: comparison_results(found), quiet="-" in (json_target, printed))
+        write_results(report, lambda: comparison_results(found))
 
 
 def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[Any]]) -> Iterator[Schedule]:

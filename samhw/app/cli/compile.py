@@ -134,6 +134,8 @@ def compile(
     """
     if dot:
         _check_drawing(dot)
+    if dot == "-" and estimate:
+        raise InputError("--estimate prints, and '--dot -' too; name a file for one of them.")
     devices = _devices(parts, estimate=estimate)
     placed = memory_of(memory, ports)
     budgets = {part: parse_budget(part) for part in fits}
@@ -161,18 +163,17 @@ def compile(
     with phase("compiling"):
         compiled = compile_job(job)
     verdicts = Verdicts.of(compiled, budgets)
-    if estimate:
-        print_estimate(compiled, job.statistics(compiled.schedule), devices, json_target, verdicts)
-        verdicts.exit()
-        return
     if output:
         write_text(Path(output), dumps(compiled.design))
     if html:
         _write_tables(compiled, html)
-    if json_target:
+    if json_target and not estimate:
         print_json(json_target, _report(compiled, given, channels) | verdicts.to_json())
-    if "-" not in (json_target, dot):
+    if "-" not in (json_target, dot) and (table or channels or not estimate):
         _print(compiled, given, table, channels)
+    if estimate:
+        print_estimate(compiled, job.statistics(compiled.schedule), devices, json_target, verdicts)
+    elif "-" not in (json_target, dot):
         verdicts.print()
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)

@@ -123,7 +123,7 @@ def correlate(
         from samhw.app.report.plots import correlation_files
 
         beside = correlation_files(summary)
-        write_results(report, lambda: correlation_results(summary), quiet=json_target == "-", beside=beside)
+        write_results(report, lambda: correlation_results(summary), beside=beside)
     if not result.good:
         sys.exit(1)
 

@@ -3,6 +3,7 @@ several commands take."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,20 @@ from click.shell_completion import CompletionItem
 from samhw.app.cli.numbers import load_arch, parse_densities, parse_numbers
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import choice_options, read_choices
-from samhw.app.workload import DEFAULT, SYNTHETIC, SavedDesign, Workload, bind_program, job_of
+from samhw.app.workload import (
+    DEFAULT,
+    SYNTHETIC,
+    SavedDesign,
+    Workload,
+    bind_program,
+    job_of,
+    stand_ins_for,
+)
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type, asked_types
 from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.cost.statistics import from_densities
-from samhw.errors import InputError
+from samhw.errors import InputError, SamhwError
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import FLOATS, INTEGERS, ValueType
 from samhw.lang import Capacity, Named, OnnxFile, Program, cautions, greatest_extents, load_named
@@ -32,6 +41,7 @@ __all__ = [
     "VALUE",
     "CompileOptions",
     "compile_options",
+    "complete_data",
     "complete_programs",
     "complete_values",
     "data_option",
@@ -40,12 +50,27 @@ __all__ = [
 
 
 def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The words of --data that begin so; or else files, by the shell."""
+    """The words of --data that begin so, of data sets those that the programs take; or else files, by the
+    shell."""
     from samhw.tensors.stand_ins import STAND_INS
 
-    words = ("karate", "random", "random:size=", *(f"{SYNTHETIC}:{name}" for name in STAND_INS))
+    # An option without its value ends click's parsing before it names arguments.
+    programs = ctx.args or ctx.params.get("programs") or filter(None, [ctx.params.get("program")])
+    taken = [set(_stand_ins(program)) for program in programs]
+    names = [name for name in STAND_INS if not taken or any(name in own for own in taken)]
+    words = ("karate", "random", "random:size=", *(f"{SYNTHETIC}:{name}" for name in names))
     found = [word for word in words if word.startswith(incomplete)]
     return [CompletionItem(word) for word in found] or [CompletionItem(incomplete, type="file")]
+
+
+def _stand_ins(program: str) -> Sequence[str]:
+    """The stand-ins that a program takes; all where finding out runs a file of Python, or fails."""
+    from samhw.tensors.stand_ins import STAND_INS
+
+    if ".py:" not in program:
+        with suppress(SamhwError):
+            return list(stand_ins_for(program))
+    return STAND_INS
 
 
 def complete_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

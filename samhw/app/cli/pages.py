@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samhw.app.cli.printed import OutputFile, command_line
+from samhw.app.cli.printed import OutputFile, command_line, note_written
 from samhw.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,21 +44,18 @@ report_option = click.option(
 
 
 def write_report(
-    directory: str, page: Callable[[], str], *, quiet: bool, beside: Mapping[str, bytes] | None = None
+    directory: str, page: Callable[[], str], *, beside: Mapping[str, bytes] | None = None
 ) -> None:
-    """Writes what `page` makes, and the files that lie beside it; says where unless `quiet`."""
+    """Writes what `page` makes, and the files that lie beside it."""
     from samhw.app.report.page import write_page  # Jinja takes its time to be imported.
 
-    path = write_page(Path(directory), page(), beside)
-    if not quiet:
-        click.echo(f"  report     {path}")
+    note_written(write_page(Path(directory), page(), beside))
 
 
 def write_results(
     directory: str,
     results: "Callable[[], Results]",
     *,
-    quiet: bool,
     beside: Mapping[str, bytes] | None = None,
 ) -> None:
     """Writes results as a page, as `write_report` does."""
@@ -68,7 +65,7 @@ def write_results(
     def page() -> str:
         return results_page(results(), origin(command_line()))
 
-    write_report(directory, page, quiet=quiet, beside=beside)
+    write_report(directory, page, beside=beside)
 
 
 _PLOTS = ("png", "svg", "pdf")

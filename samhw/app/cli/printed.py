@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from samhw.app.cli import TYPED
+from samhw.app.cli import TYPED, WRITTEN
 from samhw.errors import InputError
 from samhw.files import reason, write_text
 
@@ -24,12 +24,10 @@ __all__ = [
     "TraceFile",
     "advised_command",
     "command_line",
+    "note_written",
     "print_json",
     "print_table",
 ]
-
-_OUTPUTS = "samhw.outputs"
-"""In the context of a command, the options that name files to write, by the files."""
 
 
 def command_line() -> str:
@@ -81,10 +79,10 @@ class OutputFile(click.Path):
         except (OSError, ValueError) as error:
             raise InputError(f"Cannot write {name} ({reason(error)}); choose another place.") from None
         if ctx and param:
-            for file in self.written(path):
-                option = ctx.meta.setdefault(_OUTPUTS, {}).setdefault(file, param.opts[-1])
+            for file, beside in zip(self.written(path), self.written(Path(name)), strict=True):
+                said = name if file == path else str(beside)
+                option, _ = ctx.meta.setdefault(WRITTEN, {}).setdefault(file, (param.opts[-1], said))
                 if option != param.opts[-1]:
-                    said = name if file == path else file.name
                     raise InputError(f"{option} and {param.opts[-1]} both write {said}; name two files.")
         return name
 
@@ -103,6 +101,11 @@ class TraceFile(OutputFile):
 
 OUTPUT = OutputFile(dir_okay=False, allow_dash=True)
 """The type of an option for a file, and no folder."""
+
+
+def note_written(path: Path) -> None:
+    """Notes a file that no option names by itself, so that the end of the command tells of it."""
+    click.get_current_context().meta.setdefault(WRITTEN, {})[path] = ("", path)
 
 
 def print_json(target: str, data: object) -> None:

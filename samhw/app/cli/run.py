@@ -267,7 +267,7 @@ def _tell(told: RunReport, report: str | None, json_target: str | None, stats: b
     if report:
         from samhw.app.report.run_page import run_page
 
-        write_report(report, lambda: run_page(told), quiet=json_target == "-")
+        write_report(report, lambda: run_page(told))
     if json_target:
         print_json(json_target, told.to_json(details=stats))
     if json_target != "-":

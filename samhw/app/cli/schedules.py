@@ -40,7 +40,8 @@ def choice_options(command: Command) -> Command:
         auto = " auto: as large as helps, where the schedule is chosen." if one.may_grow else ""
         kind = click.Choice(one.names) if one.names else str
         metavar = None if one.names else one.metavar
-        option = click.option(one.option, one.name, type=kind, metavar=metavar, help=one.help + auto)
+        more: dict[str, Any] = {"multiple": True, "callback": _joined(one.between)} if one.between else {}
+        option = click.option(one.option, one.name, type=kind, metavar=metavar, help=one.help + auto, **more)
         command = (_flag(one) if one.kind is bool else option)(command)
     return command
 
@@ -112,6 +113,11 @@ def compared(given: dict[str, Any]) -> dict[str, list[Any]]:
     return found
 
 
+def _joined(between: str) -> Callable[[click.Context, click.Parameter, Sequence[str]], str | None]:
+    """What makes one word of an option that is given several times."""
+    return lambda context, option, words: between.join(words) if words else None
+
+
 def _flag(one: Choice[Any]) -> Callable[[Command], Command]:
     return click.option(f"{one.option}/--no-{one.option[2:]}", one.name, default=None, help=one.help)
 
@@ -121,10 +127,15 @@ def _by_entry(one: Choice[Any], options: Sequence[str]) -> Mapping[str, list[str
     found: dict[str, list[str]] = {}
     for option in options:
         entry, equals, words = (part.strip() for part in option.partition("="))
-        if not equals or f"{one.name}.{entry}" in found:
+        if not equals:
             raise InputError(
                 f"{one.option} '{option}': give each {one.of} its choices once, as in "
                 f"{one.several} with commas between."
+            )
+        if before := found.get(f"{one.name}.{entry}"):
+            raise InputError(
+                f"{one.option} names '{entry}' twice; give it all choices at once, as in "
+                f"'{one.option} {entry}={','.join((*before, words))}'."
             )
         found[f"{one.name}.{entry}"] = split_words(words)
     return found

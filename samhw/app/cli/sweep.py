@@ -12,8 +12,9 @@ from typing import Any
 import click
 
 from samhw.app.cli.numbers import split_words
-from samhw.app.cli.options import complete_programs, complete_values, say_notes
+from samhw.app.cli.options import complete_data, complete_programs, complete_values, say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
+from samhw.app.cli.printed import note_written
 from samhw.app.cli.progress import line, warn_before
 from samhw.app.cli.schedules import compared, comparing_options
 from samhw.app.sweep import Configuration, Row, Shard, State, journal_of, product, read_description
@@ -21,6 +22,7 @@ from samhw.app.sweep import sweep as run
 from samhw.app.workload import bind_program
 from samhw.choices.schedule import CHOICES
 from samhw.errors import InputError, SamhwError
+from samhw.words import counted
 
 __all__ = ["ended", "sweep"]
 
@@ -37,7 +39,11 @@ _NAMES = {one.name: one for one in CHOICES}
 )
 @click.option("-o", "--output", required=True, metavar="TABLE", help="The table, .csv or .parquet.")
 @click.option(
-    "--data", multiple=True, metavar="DATA", help="As for run, each by itself; several for one run as A+B."
+    "--data",
+    multiple=True,
+    metavar="DATA",
+    shell_complete=complete_data,
+    help="As for run, each by itself; several for one run as A+B.",
 )
 @click.option(
     "--value",
@@ -129,7 +135,8 @@ def ended(
     died."""
     counts = Counter(row["status"] for row in rows)
     found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
-    click.echo(f"{len(rows)} configurations: {found or 'none in this shard'}; {output}")
+    click.echo(f"{counted(len(rows), 'configuration')}: {found or 'none in this shard'}; {output}")
+    note_written(Path(output))
     draw(rows)
     if counts["wrong"] or counts["crashed"]:
         sys.exit(1)
@@ -156,7 +163,7 @@ def _drawing(
         if report is not None:
             from samhw.app.report.sweep_page import sweep_results
 
-            write_results(report, lambda: sweep_results(rows, axes, against), quiet=False)
+            write_results(report, lambda: sweep_results(rows, axes, against))
 
     return drawn
 

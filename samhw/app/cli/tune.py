@@ -23,7 +23,7 @@ from samhw.app.cli.options import (
     say_notes,
 )
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
-from samhw.app.cli.printed import OUTPUT, command_line, print_json, print_table
+from samhw.app.cli.printed import OUTPUT, command_line, note_written, print_json, print_table
 from samhw.app.cli.progress import Line, line
 from samhw.app.cli.schedules import growing_options
 from samhw.app.report.grids import tuned_grid, types_grid
@@ -151,7 +151,9 @@ def tune(
             )
             for one in found
         }
-        trials = _trials(listed, Path(output).with_suffix(".csv"), end, jobs, scheduler, shown)
+        table = Path(output).with_suffix(".csv")
+        trials = _trials(listed, table, end, jobs, scheduler, shown)
+        note_written(table)
     tuned = Tuned(workload.name, tuple(trials), looked, objective, types_text(workload.types))
     _write(tuned, views)
 
@@ -181,7 +183,7 @@ def _write(tuned: Tuned, views: _Views) -> None:
     if report:
         from samhw.app.report.tune_page import tune_results
 
-        write_results(report, lambda: tune_results(program, tuned), quiet=json_target == "-")
+        write_results(report, lambda: tune_results(program, tuned))
 
 
 def _price(objective: str, others: object) -> Price:
@@ -234,9 +236,7 @@ def _write_types(tuned: TunedTypes, program: Program, views: _Views) -> None:
     if views.report:
         from samhw.app.report.tune_page import types_results
 
-        write_results(
-            views.report, lambda: types_results(views.program, tuned), quiet=views.json_target == "-"
-        )
+        write_results(views.report, lambda: types_results(views.program, tuned))
 
 
 def _say(tuned: Tuned, program: str, output: str) -> None:

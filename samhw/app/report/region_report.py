@@ -194,18 +194,27 @@ class RegionReport:
 
 
 def region_report(
-    region: CompiledRegion, arch: Arch, model: RegionRun, cycles: int, alike: str, start: int = 0
+    region: CompiledRegion,
+    arch: Arch,
+    model: RegionRun,
+    cycles: int,
+    start: int = 0,
+    *,
+    alone: bool,
+    alike: str,
 ) -> RegionReport:
     """What a run tells of a region.
 
     Args:
         model: the simulator's run of it.
         cycles: by the backend.
-        alike: the name under which it is told of.
         start: the cycle of the run in which the simulator starts it.
+        alone: whether the run has no other.
+        alike: the name under which it is told of.
     """
     graph, statistics = model.graph, model.statistics
     assert statistics is not None, "a run of the simulator without its statistics"
+    found = bottleneck(graph, statistics)
     return RegionReport(
         name=model.name,
         order=tuple(region.order),
@@ -220,7 +229,7 @@ def region_report(
         ),
         traffic=traffic(graph, arch, statistics),
         ports=_ports(statistics),
-        bottleneck=bottleneck(graph, statistics),
+        bottleneck=found if alone else found.of_region,
         start=start,
         roof=roof(graph, arch),
         alike=alike,

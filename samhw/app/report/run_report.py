@@ -349,6 +349,7 @@ def run_report(
         command: what was typed.
     """
     model, chosen = runs[0], runs[-1]
+    alone = len(compiled.regions) == 1
     memory = memory_report(model)
     return RunReport(
         compiled=compiled,
@@ -364,10 +365,10 @@ def run_report(
         schedule=_used(compiled, model),
         why=compiled.why,
         regions=tuple(
-            region_report(region, compiled.arch, ours, theirs.cycles, alike, start)
-            for region, ours, theirs, alike, start in zip(
+            region_report(region, compiled.arch, ours, theirs.cycles, start, alone=alone, alike=alike)
+            for region, ours, theirs, start, alike in zip(
                 *(compiled.regions, model.regions, chosen.regions),
-                *(alike_regions(compiled), _starts(compiled.design, model)),
+                *(_starts(compiled.design, model), alike_regions(compiled)),
                 strict=True,
             )
         ),

@@ -82,7 +82,7 @@ def limits(regions: Sequence[RegionReport], total: int) -> tuple[Limit, ...]:
     for group in groups:
         region, cycles = longest(group), _cycles(group)
         share = f"{_subject(group)} {cycles:,} of {total:,} cycles ({cycles / max(total, 1):.1%}): "
-        text = f"{share if several else ''}{_said(region, several)}"
+        text = f"{share if several else ''}{_said(region)}"
         found.append(Limit(region.name, len(group.members), _base(region), cycles, text))
     others = [
         (node.spent.busy, region, node.name)
@@ -104,12 +104,10 @@ def limit(regions: Sequence[RegionReport], total: int) -> str:
         return regions[0].bottleneck.short
     first, *others = sorted(told(regions), key=lambda group: -_cycles(group))
     noun = "regions" if first.others else "region"
-    text = (
-        f"The {noun} {_subject(first)} {_cycles(first):,} of {total:,} cycles. {_said(longest(first), True)}"
-    )
+    text = f"The {noun} {_subject(first)} {_cycles(first):,} of {total:,} cycles. {_said(longest(first))}"
     for group in others[: MOST - 1]:
         if _cycles(group) >= _EQUAL * _cycles(first):
-            text += f" {_subject(group)} {_cycles(group):,}: {_said(longest(group), True)}"
+            text += f" {_subject(group)} {_cycles(group):,}: {_said(longest(group))}"
     return text
 
 
@@ -119,10 +117,9 @@ def _subject(group: Regions) -> str:
     return f"{name} and {group.others} alike ({group.name}) take" if group.others else f"{name} takes"
 
 
-def _said(region: RegionReport, several: bool) -> str:
+def _said(region: RegionReport) -> str:
     """The bottleneck of a region, which is `it` where it was named."""
-    said = region.bottleneck.short
-    return said.replace("limits the run", "limits it").replace("the run", "it") if several else said
+    return region.bottleneck.short.replace("this region", "it")
 
 
 def _base(region: RegionReport) -> str:
@@ -184,8 +181,10 @@ def statistics(compiled: Compiled, run: RunResult) -> Statistics:
             "they are the same."
         )
     regions = zip(compiled.regions, run.regions, alike_regions(compiled), strict=True)
+    alone = len(run.regions) == 1
     reports = (
-        region_report(region, compiled.arch, model, model.cycles, alike) for region, model, alike in regions
+        region_report(region, compiled.arch, ran, ran.cycles, alone=alone, alike=alike)
+        for region, ran, alike in regions
     )
     return Statistics(compiled.program.name, run.cycles, tuple(reports))
 

@@ -1,7 +1,7 @@
 """Programs bound to data, and compiled with room for it."""
 
 from samhw.app.workload.bind import make_workload
-from samhw.app.workload.bind_named import bind_program, make_model_workload
+from samhw.app.workload.bind_named import bind_program, make_model_workload, stand_ins_for
 from samhw.app.workload.effort import Effort, predict_effort
 from samhw.app.workload.saved import SavedDesign, fingerprint
 from samhw.app.workload.workload import DEFAULT, JUDGES, SYNTHETIC, Workload, compile_workload, job_of
@@ -20,4 +20,5 @@ __all__ = [
     "make_model_workload",
     "make_workload",
     "predict_effort",
+    "stand_ins_for",
 ]

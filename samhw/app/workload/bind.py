@@ -39,16 +39,22 @@ from samhw.tensors import (
 )
 from samhw.words import did_you_mean
 
-__all__ = ["make_workload"]
+__all__ = ["FEATURES", "RANDOM_DENSITY", "make_workload", "tensor_of"]
 
 FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
 
 RANDOM_DENSITY = 0.2
+"""Of sparse operands without data."""
 
 
 def make_workload(
-    program: Program, data: Sequence[str] = ("random",), *, value: ValueType | None = None, seed: int = 0
+    program: Program,
+    data: Sequence[str] = ("random",),
+    *,
+    value: ValueType | None = None,
+    seed: int = 0,
+    given: Mapping[str, Tensor] | None = None,
 ) -> Workload:
     """Binds a program to data.
 
@@ -59,6 +65,7 @@ def make_workload(
             set's sizes. `auto`, by itself, is `karate` where the program takes it, else `random`.
         value: the value type, for which random values are drawn: small integers, or multiples of 1/16 between
             -1 and 1. Without one it is the one that the program's text asks for or needs.
+        given: tensors by name, which come before those of a data set, as files for single tensors do.
 
     Raises:
         InputError: for a name that is not a tensor, a file that cannot be read, or shapes that disagree.
@@ -66,13 +73,13 @@ def make_workload(
     value = choose_value(value, program)
     if tuple(data) == DEFAULT:
         try:
-            return _Binder(program, value, seed).bind(["karate"])
+            return _Binder(program, value, seed).bind(["karate"], given or {})
         except InputError:
             data = ["random"]
-    return _Binder(program, value, seed).bind(data)
+    return _Binder(program, value, seed).bind(data, given or {})
 
 
-def _tensor_of(path: Path) -> Tensor:
+def tensor_of(path: Path) -> Tensor:
     """The tensor of a file, or the graph of a data set."""
     if not path.exists() and path.parent.is_dir():
         meant = did_you_mean(path.name, [other.name for other in path.parent.iterdir()])
@@ -94,12 +101,15 @@ class _Binder:
         self.size = FEATURES
         self.density = RANDOM_DENSITY
         self.given: dict[str, Tensor] = {}
+        self.filed: set[str] = set()
         self.extents: dict[str, int] = {}
         self.notes: list[str] = []
 
-    def bind(self, data: Sequence[str]) -> Workload:
+    def bind(self, data: Sequence[str], given: Mapping[str, Tensor]) -> Workload:
         for spec in data:
             self.take(spec)
+        for name, own in given.items():
+            self.give_one(name, own)
         self.program = self.program.bind({name: t.shape for name, t in self.given.items()})
         self.program = self.program.with_extents(self.extents)
         self.bind_free_extents()
@@ -191,17 +201,23 @@ class _Binder:
             self.give_dataset(synthetic(spec))
         elif equals and name.isidentifier():
             self.program.check_operand(name)
-            self.give(name, _tensor_of(Path(path)))
+            self.give_one(name, tensor_of(Path(path)))
         elif is_archive(Path(spec)):
             for name, tensor in read_tensors(Path(spec)).items():
+                self.program.check_operand(name)
+                check_free(name, self.given)
                 self.give(name, tensor)
         else:
             self.take_file(spec)
 
+    def give_one(self, name: str, tensor: Tensor) -> None:
+        """Gives a tensor data of its own, instead of what a data set has given it."""
+        check_free(name, self.filed)
+        self.filed.add(name)
+        self.give(name, tensor)
+
     def give(self, name: str, tensor: Tensor) -> None:
         """Gives a tensor its data, and its format too if the text has none."""
-        self.program.check_operand(name)
-        check_free(name, self.given)
         self.given[name] = tensor
         decl = self.program.tensors[name]
         if decl.implied and not tensor.format.is_all_dense and decl.rank == tensor.rank:
@@ -256,7 +272,7 @@ class _Binder:
         if is_dataset(path):
             self.give_dataset(read_dataset(path))
             return
-        tensor = _tensor_of(path)
+        tensor = tensor_of(path)
         if option:
             coords, vals = tensor.to_coo(drop_zeros=True)
             drawn = self.random((len(vals),), 1.0, self.seed).vals

@@ -63,7 +63,8 @@ _WORDS = ("karate", "random", SYNTHETIC)
 
 
 def check_free(name: str, taken: Container[str]) -> None:
-    """Raises `InputError` for a tensor that has data already."""
+    """Raises `InputError` for a tensor that has data already. A file for one tensor takes the place of what a
+    data set gives it, and is refused after another such file alone."""
     if name in taken:
         raise InputError(f"--data gives '{name}' data twice; leave out all but one of them.")
 

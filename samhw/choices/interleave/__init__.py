@@ -22,6 +22,7 @@ class Interleave(Choice[Names]):
     by_default = '`"none"`'
     metavar = "X+Y|all|none"
     several = "none,X"
+    between = "+"
     help = (
         "The tensors, or arrays of them, that lie in banks which all readers share, instead of a copy for "
         "each: X, X.vals, several with a + between them; all; or none (the default)."

@@ -31,6 +31,7 @@ class Order(Choice[Indices | dict[str, Indices]]):
     help = "Order of the indices, outermost first; of several regions as T=i,k,j;U=i,j by their last results."
     has_commas = True
     has_entries = True
+    between = ";"
     of = "region"
 
     def check(self, value: Any) -> Indices | dict[str, Indices]:

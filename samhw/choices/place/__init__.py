@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from samhw.choices.choice import Choice, check_table, table_with_numbers
+from samhw.choices.choice import Choice, check_once, check_table, table_with_numbers
 from samhw.errors import InputError, shown
 from samhw.lang import Program
 
@@ -53,6 +53,7 @@ class TensorPlaces(Choice[dict[str, str]]):
     metavar = "A=ddr,X=chip"
     several = "A=ddr,chip"
     has_entries = True
+    between = "+"
     help = (
         "Where tensors lie: T=chip, T=ddr, T=hbm, or T=hbm:3 for a channel, several with a + between them; "
         "off the chip is what --memory names, or a card's memory."
@@ -70,8 +71,9 @@ class TensorPlaces(Choice[dict[str, str]]):
         places: dict[str, str] = {}
         for entry in filter(None, word.replace("+", ",").split(",")):
             name, equals, place = (part.strip() for part in entry.partition("="))
-            if not equals or name in places:
+            if not equals:
                 raise InputError(f"place '{word}': give each tensor one place, as in A=ddr,X=chip.")
+            check_once(self.name, name, places, place)
             places[name] = place
         return places
 

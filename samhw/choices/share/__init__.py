@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from samhw.choices.choice import Choice, check_table, table_with_numbers
+from samhw.choices.choice import Choice, check_once, check_table, table_with_numbers
 from samhw.errors import InputError, shown
 from samhw.lang import Program, Region
 
@@ -23,6 +23,7 @@ class SharedUses(Choice[Share | dict[str, str]]):
     by_default = '`"auto"`'
     metavar = "WHAT"
     several = "auto,none,T=buffer+U=store"
+    between = "+"
     help = (
         "What uses of an intermediate share: auto (the default), all or none; or T=buffer, T=store, "
         "T=recompute, several with a + between them."
@@ -49,8 +50,9 @@ class SharedUses(Choice[Share | dict[str, str]]):
         ways: dict[str, str] = {}
         for entry in word.replace("+", ",").split(","):
             name, equals, way = (part.strip() for part in entry.partition("="))
-            if not equals or name in ways:
+            if not equals:
                 raise InputError(f"share '{word}': give each intermediate one way, as in T=buffer,U=store.")
+            check_once(self.name, name, ways, way)
             ways[name] = way
         return ways
 

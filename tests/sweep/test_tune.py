@@ -15,8 +15,8 @@ from samhw.app.checking import Verdict
 from samhw.app.checking.types_search import TunedTypes, tune_types
 from samhw.app.cli import main
 from samhw.app.report.grids import tuned_grid
-from samhw.app.sweep.tuning import Trial, Tuned, cost_of, shortlist, written_one
-from samhw.app.workload import Workload
+from samhw.app.sweep.tuning import OBJECTIVES, Trial, Tuned, cost_of, search, shortlist, written_one
+from samhw.app.workload import Workload, bind_program
 from samhw.choices.schedule import Schedule
 from samhw.compiler.search.explore import Explored
 from samhw.errors import InputError
@@ -242,3 +242,16 @@ def test_types_from_python() -> None:
     assert set(found.types.values()) == {value_type("f8e4m3")}
     with pytest.raises(InputError, match="There is no objective 'luts'; give area or cycles or bytes"):
         design.tune_types(data, error=0.0, objective="luts")
+
+
+def test_every_objective_looks_at_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They cost energy and save cycles alone, so that a search for energy has looked at some and takes
+    none."""
+    for objective in OBJECTIVES:
+        monkeypatch.setattr("samhw.compiler.search.explore.monotonic", count().__next__)
+        workload = bind_program("gcn", ["karate"])
+        found, _ = search(workload, Schedule(), 80, objective, confirm=1000)
+        assert any(one.schedule.queues for one in found)
+        if objective == "energy":
+            assert not found[1].schedule.queues
+            assert found[1].energy == min(one.energy for one in found)

@@ -60,8 +60,8 @@ __all__ = ["tune"]
     type=click.Choice(tuple(dict.fromkeys((*OBJECTIVES, *PRICES)))),
     default="cycles",
     show_default=True,
-    help="What is to become small: cycles, cycles times LUTs, energy, or energy times cycles; with --error "
-    "LUTs (area), cycles, or bytes between memories and graph.",
+    help="What is to become small: cycles, cycles times LUTs, energy, or energy times cycles, in a search of "
+    "the same schedules; with --error LUTs (area), cycles, or bytes between memories and graph.",
 )
 @click.option(
     "--error",

@@ -39,10 +39,6 @@ def in_bundles(compiled: Compiled) -> tuple[Compiled, Bundles]:
     Raises:
         InputError: for regions that cannot run side by side, or that there are not.
     """
-    if compiled.memory is not None and any(region.repeat for region in compiled.regions):
-        raise InputError(
-            "'parallel' takes no scans beside a memory off the chip; leave out --memory or 'parallel'."
-        )
     regions, asked = compiled.regions, compiled.schedule.parallel
     units = units_of(regions)
     lists = None if isinstance(asked, str) else list(map(tuple, asked))
@@ -248,7 +244,8 @@ def side_by_side(
     """The steps of regions: bundle by bundle, units that share a fabric one after another.
 
     Args:
-        as_bodies: these follow each other in a body; else in several steps, whose bodies have one each.
+        as_bodies: these follow each other in a body; else in several steps, whose bodies have one region
+            each, and what is repeated stands by itself.
     """
     fabric = {number: group[0] for group in groups for number in group}
 
@@ -260,13 +257,12 @@ def side_by_side(
             bodies = [body for body in bodies if body not in met]
             joined = sorted([unit, *(other for _, others in met for other in others)])
             bodies.append((used.union(*(body for body, _ in met)), joined))
-        bundle = sorted(body for _, body in bodies)
-        turns = [bundle]
+        bundle = [[tuple(of(unit)) for unit in body] for body in sorted(body for _, body in bodies)]
+        turns = [[sum(body, ()) for body in bundle]]
         if not as_bodies:
-            turns = [[[unit] for unit in turn if unit is not None] for turn in zip_longest(*bundle)]
+            turns = [turn for steps in zip_longest(*bundle) for turn in _divided(filter(None, steps))]
         for turn in turns:
-            made = tuple(tuple(step for unit in body for step in of(unit)) for body in turn)
-            yield from (Parallel(made),) if len(made) > 1 else made[0]
+            yield from (Parallel(tuple(turn)),) if len(turn) > 1 else turn[0]
 
     def runs(unit: RegionUnit) -> Steps:
         return tuple(map(Run, unit.numbers))
@@ -280,3 +276,15 @@ def side_by_side(
         return (Repeat(repeat.index, repeat.extent, body),)
 
     return tuple(step for units in bundles for step in together(units, whole))
+
+
+def _divided(units: Iterable[Steps]) -> Iterator[list[Steps]]:
+    """The steps of units, those together that are one region each."""
+    single: list[Steps] = []
+    for steps in units:
+        if isinstance(steps[0], Run):
+            single.append(steps)
+        else:
+            yield [steps]
+    if single:
+        yield single

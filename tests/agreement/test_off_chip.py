@@ -56,6 +56,22 @@ AGAIN = f"{BESIDE}\nW[i, j] = B[i, k] * U[k, j]"
 """W is on the fabric of S or T, all of whose ports have other numbers than those of a region alone."""
 MIXED = {"place": {"A.crd1": "chip", "B": "ddr:1", "B.vals": "chip", "T.vals": "chip", "T.pos1": "ddr:0"}}
 SHARDS = {"lanes": {"i": 2}, "place": {"A": "chip", "T.vals.1": "chip"}}
+SCAN = """\
+index i=6
+tensor A[t=5, i=6] : dense
+tensor B[t=5, i=6] : dense
+tensor H[t=5, i=6] : dense
+tensor G[t=5, i=6] : dense
+tensor U[t=5, i=6] : dense
+y[i] = A[t, i]
+scan t {
+  H[t, i] = H[t - 1, i] * 2 + A[t, i]
+  G[t, i] = G[t - 1, i] + B[t, i] * y[i]
+  U[t, i] = H[t, i] * G[t, i]
+}
+z[i] = U[t, i]
+v[t] = U[t, i]"""
+"""In each step H and G are beside each other, and read what the step before has written; then U."""
 CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
     "csr": (SPMM, {"A": "csr"}, {}, Ports()),
     "least": (SPMM, {"A": "csr"}, {"arch": {"watchdog": 100}}, NARROW),
@@ -81,8 +97,13 @@ CASES: dict[str, tuple[str, dict[str, str], dict[str, Any], Ports]] = {
         *({"schedule": {"parallel": [["S", "T"]], "place": {"X": "chip"}, "lanes": {"i": 2}}}, WIDE),
     ),
     "unread coordinates": ("t[i] = A[i, k]", {"A": "csr"}, {}, Ports()),
+    "a scan side by side": (SCAN, {}, {"schedule": {"parallel": "all", "fuse": "none"}}, NARROW),
+    "a scan, some on the chip": (
+        *(SCAN, {}),
+        *({"schedule": {"parallel": "all", "fuse": "none", "place": {"H": "ddr:1", "A": "chip"}}}, TWO),
+    ),
 }
-FEW = ("regions", "least", "sparse result", "some arrays", "side by side")
+FEW = ("regions", "least", "sparse result", "some arrays", "side by side", "a scan side by side")
 """Those that every round runs."""
 
 
@@ -97,13 +118,18 @@ def _data() -> Mapping[str, Any]:
     return sparse | {"X": rng.integers(-9, 9, (12, 4))}
 
 
+def _scanned() -> Mapping[str, Any]:
+    rng = np.random.default_rng(8)
+    return {name: rng.integers(-3, 4, (5, 6)) for name in ("A", "B")}
+
+
 @pytest.mark.parametrize(
     "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.nightly) for name in CASES]
 )
 def test_cycles_and_words(name: str, tmp_path: Path) -> None:
     program, formats, options, ports = CASES[name]
     design = samhw.compile(program, formats=formats, **{"value": "i32", **options})
-    data = {key: value for key, value in _data().items() if f"{key}[" in program}
+    data = _scanned() if program is SCAN else {k: v for k, v in _data().items() if f"{k}[" in program}
     ran = design.run(data, memory=ConstantMemory(1, ports))
     compiled = design.compiled
     inputs = inputs_of(compiled, ran.workload.tensors)

@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -451,3 +452,25 @@ def test_an_error_names_the_region_that_met_it(design: VerilatedDesign) -> None:
         design.run(memories, extents)
     assert type(rtl.value) is type(model.value)
     assert str(model.value).split(":")[0].split(",")[0] in str(rtl.value)
+
+
+SCANS = """
+tensor A[t=4, i=6]
+y[i] = A[t, i] * 2
+z[i] = A[t, i] * 3
+scan t {
+  F[t, i] = F[t - 1, i] + A[t, i]
+  G[t, i] = G[t - 1, i] * 2 + A[t, i]
+  H[t, i] = F[t, i] * G[t, i]
+}
+u[i] = H[t, i] + y[i] * z[i]
+"""
+
+
+def test_beside_a_memory_a_scan_is_by_itself_and_divides_its_own_steps() -> None:
+    job = Job(parse(SCANS, "scans.ein"), Schedule(fuse="none", parallel="all"), value=value_type("i32"))
+    alone = text_of(compile_job(job).design.sequence)
+    assert alone.startswith("parallel { run 0 | run 1 | repeat t < t { parallel { run 2 | run 3 }; run 4 } }")
+    placed = compile_job(replace(job, memory=load_memory("constant:20")))
+    steps = text_of(placed.design.sequence)
+    assert steps == "repeat t < t { parallel { run 2 | run 3 }; run 4 }; parallel { run 0 | run 1 }; run 5"

@@ -64,10 +64,9 @@ class Placed:
         kind = memory.name[:3] if isinstance(memory, Dram) else "ddr"
         schedule = placed_schedule(case, kind, memory.ports.masters, is_placed=is_placed)
         is_sized = source.random() < 0.5
-        if not is_sized or "scan" in case.text:
-            # The compiler divides parallel steps where it knows of a memory, and has none beside a scan.
-            schedule = replace(schedule, parallel="none")
         if not is_sized:
+            # The compiler divides parallel steps where it knows of a memory.
+            schedule = replace(schedule, parallel="none")
             # What lies at other masters has no fabric in common, which only the memory tells.
             schedule = replace(schedule, share_hardware="none")
         elif is_placed and not isinstance(schedule.share_hardware, str):

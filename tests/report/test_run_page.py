@@ -172,8 +172,8 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     assert f"samhw run spmm --report {tmp_path}" in text
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])  # type: ignore[index]
     assert data["regions"][0]["channels"][0]["fill"]
-    said = report("run", "spmm", "--report", tmp_path / "other")
-    assert said["cycles"] == data["run"]["cycles"]
+    told = report("run", "spmm", "--report", tmp_path / "other")
+    assert told["cycles"] == data["run"]["cycles"]
 
 
 def test_page_and_statistics_say_the_same_of_ports(tmp_path: Path) -> None:

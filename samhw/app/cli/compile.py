@@ -133,9 +133,7 @@ def compile(
     A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
     """
     if dot:
-        _check_drawing(dot)
-    if dot == "-" and estimate:
-        raise InputError("--estimate prints, and '--dot -' too; name a file for one of them.")
+        _check_drawing(dot, estimate=estimate)
     devices = _devices(parts, estimate=estimate)
     placed = memory_of(memory, ports)
     budgets = {part: parse_budget(part) for part in fits}
@@ -209,8 +207,10 @@ def _refuse(option: str, others: object) -> None:
         raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
 
 
-def _check_drawing(dot: str) -> None:
-    """Raises `InputError` for a file of no form that --dot writes."""
+def _check_drawing(dot: str, *, estimate: bool) -> None:
+    """Raises `InputError` for a file of no form that --dot writes, and where --estimate prints too."""
+    if dot == "-" and estimate:
+        raise InputError("--estimate prints, and '--dot -' too; name a file for one of them.")
     suffix = Path(dot).suffix.lower()
     if suffix not in _TEXT and suffix[1:] not in DRAWINGS:
         forms = " or ".join(f".{form}" for form in DRAWINGS)

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from samhw.compiler import Compiled
 
-__all__ = ["MOST_APART", "Alike", "alike_regions", "grouped", "starred"]
+__all__ = ["MOST_APART", "ToldTogether", "alike_regions", "grouped", "starred"]
 
 MOST_APART = 3
 """As many that are alike are told of one by one."""
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Alike(Generic[T]):
+class ToldTogether(Generic[T]):
     """Things that are told of together.
 
     Attributes:
@@ -40,12 +40,12 @@ class Alike(Generic[T]):
         return len(self.members) - 1
 
 
-def grouped(things: Iterable[T], names: Iterable[str]) -> list[Alike[T]]:
+def grouped(things: Iterable[T], names: Iterable[str]) -> list[ToldTogether[T]]:
     """Things by the names that they are told under, the first first."""
     groups: dict[str, list[T]] = {}
     for thing, name in zip(things, names, strict=True):
         groups.setdefault(name, []).append(thing)
-    return [Alike(name, tuple(members)) for name, members in groups.items()]
+    return [ToldTogether(name, tuple(members)) for name, members in groups.items()]
 
 
 def starred(kinds: Mapping[str, Hashable]) -> dict[str, str]:

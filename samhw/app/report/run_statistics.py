@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from samhw.app.report.alike import Alike, alike_regions, grouped
+from samhw.app.report.alike import ToldTogether, alike_regions, grouped
 from samhw.app.report.region_report import NodeReport, RegionReport, region_report
 from samhw.compiler import Compiled
 from samhw.errors import InputError
@@ -54,7 +54,7 @@ class Limit:
         return asdict(self)
 
 
-Regions = Alike[RegionReport]
+Regions = ToldTogether[RegionReport]
 """Regions that are told of together."""
 
 

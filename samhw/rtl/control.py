@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,7 +12,8 @@ from samhw.graph import Parallel, Repeat, Run, Steps
 from samhw.graph.address_map import NO_NODE
 from samhw.graph.sequence import first_of, walk
 from samhw.rtl.actor import Error
-from samhw.rtl.logic import all_of, any_of, lowest_bit
+from samhw.rtl.logic import all_of, any_of, lowest_bit, place_of
+from samhw.rtl.region_cycles import RegionCycles
 from samhw.rtl.units.unit import delayed
 
 __all__ = ["RunControl"]
@@ -75,8 +76,9 @@ class RunControl(wiring.Component):
             watchdog back.
         running: from the cycle after the request until `done` or `error`, a few cycles after the last one.
         region: a bit for each region; while `running`, those of the ones under way are set.
-        spent: the cycles that each region has been under way in the last run, modulo 2^32. Cycle 0 does not
-            count, so that their sum is that of the run.
+        spent_of: a region.
+        spent: in the next cycle, the cycles that it has been under way in the last run, modulo 2^32. Cycle 0
+            does not count, so that the sum of all is that of the run.
         extents: of the steps of each repeat, 1 or more.
         steps: the step that each repeat is at; 0 while it is not under way.
         done: the last run has come to a good end.
@@ -123,7 +125,8 @@ class RunControl(wiring.Component):
                 "committed": In(len(self.writers)),
                 "running": Out(1),
                 "region": Out(self.regions),
-                "spent": Out(32).array(self.regions),
+                "spent_of": In(range(self.regions)),
+                "spent": Out(32),
                 "done": Out(1),
                 "cycle": Out(64),
                 "error": Out(Error),
@@ -175,35 +178,50 @@ class RunControl(wiring.Component):
             m.d.sync += active.eq(0)
         with m.Elif(active):
             m.d.sync += count.eq(count + 1)
+        number = Signal(range(self.regions))  # of the region that is under way, where that is one
         if self.parallels:
             with m.If(ended.any() & ~finish):
                 m.d.sync += self.region.eq((self.region & ~ended) | following)
         else:
             with m.If(following.any()):
-                m.d.sync += self.region.eq(following)
-        self._spend(m, active, requested, count)
+                m.d.sync += [self.region.eq(following), number.eq(place_of(following))]
+        self._spend(m, active, requested, count, number)
         with m.If(settling[-1]):
             m.d.sync += [self.running.eq(0), self.region.eq(0), self.done.eq(1)]
         with m.If(requested):
             m.d.sync += [self.running.eq(1), self.region.eq(first), self.done.eq(0), waiting.eq(1)]
+            m.d.sync += number.eq(0)
             m.d.sync += [step.eq(0) for step in self.steps] if self.repeats else []
         with m.If(begin):
             m.d.sync += [active.eq(1), waiting.eq(0), committed.eq(0)]
         with m.If(requested | waiting):
             m.d.sync += count.eq(~self.busy)
-        self._errors(m, active, failed, Cat(next_start, settling))
+        self._errors(m, active, failed, Cat(next_start, settling), number)
         return m
 
-    def _spend(self, m: Module, active: Signal, requested: Signal, count: Signal) -> None:
-        """The cycles of each region; those of a single one are those of the run."""
+    def _spend(self, m: Module, active: Signal, requested: Signal, count: Signal, number: Signal) -> None:
+        """The cycles of each region; those of a single one are those of the run. Of regions side by side each
+        has a counter."""
         if self.regions == 1:
-            m.d.comb += self.spent[0].eq(count)
+            m.d.comb += self.spent.eq(count)
             return
-        for spent, bit in zip(self.spent, self.region, strict=True):
+        if not self.parallels:
+            m.submodules.cycles = cycles = RegionCycles(self.regions, again=bool(self.repeats))
+            m.d.comb += [
+                cycles.clear.eq(requested),
+                cycles.counts.eq(active),
+                cycles.number.eq(number),
+                cycles.asked.eq(self.spent_of),
+                self.spent.eq(cycles.spent),
+            ]
+            return
+        counters = [Signal(32, name=f"spent{region}") for region in range(self.regions)]
+        for counter, bit in zip(counters, self.region, strict=True):
             with m.If(active & bit):
-                m.d.sync += spent.eq(spent + 1)
+                m.d.sync += counter.eq(counter + 1)
             with m.If(requested):
-                m.d.sync += spent.eq(0)
+                m.d.sync += counter.eq(0)
+        m.d.sync += self.spent.eq(Array(counters)[self.spent_of])
 
     def _follow(self, m: Module, ended: Signal, following: Value, finish: Signal, requested: Signal) -> None:
         """What comes after the regions that have ended: others, or the end of the run."""
@@ -264,7 +282,7 @@ class RunControl(wiring.Component):
             left, behind = (*left, number), further
         yield _Turn(ended, None, left, first_of(behind) if behind else (), at.body)
 
-    def _errors(self, m: Module, active: Signal, failed: Signal, ahead: Value) -> None:
+    def _errors(self, m: Module, active: Signal, failed: Signal, ahead: Value, number: Signal) -> None:
         """An error ends the run and calls off what is `ahead`: the next region, or `done`."""
         # Registered once on the way: a flag of each node, then the causes and the first of them.
         late = [Signal(Error, name=f"error{n}") for n in range(self.nodes)]
@@ -300,7 +318,7 @@ class RunControl(wiring.Component):
         ]
         # The region of the firing: a node reports at most two cycles after that, what it reports is looked at
         # in the next cycle, and nodes of the next region report nothing in its first two.
-        before, is_there, here = self._under_way(m, reporting)
+        before, is_there, here = self._under_way(m, reporting, number)
         # The first error only, since the graph goes on with what the error left.
         with m.If(Cat(causes).any() & ~failed):
             m.d.sync += [
@@ -316,12 +334,11 @@ class RunControl(wiring.Component):
             with m.If(reporting.any()):
                 m.d.sync += self.error_node.eq(lowest_bit(reporting))
 
-    def _under_way(self, m: Module, reporting: Signal) -> tuple[Value, Value, Value]:
+    def _under_way(self, m: Module, reporting: Signal, number: Signal) -> tuple[Value, Value, Value]:
         """The region that was under way when a firing met an error, whether there was one, and the one that
         is under way."""
         if not self.parallels:
-            here = lowest_bit(self.region)
-            return delayed(m, here, LATE), delayed(m, self.region.any(), LATE), here
+            return delayed(m, number, LATE), delayed(m, self.region.any(), LATE), number
         before = delayed(m, self.region, LATE)
         own = Cat(
             any_of(reporting[n] for n, regions in enumerate(self.of_nodes) if region in regions)

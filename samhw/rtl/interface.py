@@ -73,7 +73,8 @@ class RunSignature(wiring.Signature):
     are members of `RunControl`, which says more of them.
 
     Members:
-        request, running, done, cycle, region, spent, error, error_node, error_region: as of `RunControl`.
+        request, running, done, cycle, region, spent_of, spent, error, error_node, error_region: as of
+            `RunControl`.
         empty, full: a bit for each channel that is built.
         clear: with `recovery`, takes the fabric to where a reset does.
         counter: with counters of `counted` nodes, the number of a counter, as the address map has them.
@@ -90,7 +91,8 @@ class RunSignature(wiring.Signature):
                 "done": Out(1),
                 "cycle": Out(64),
                 "region": Out(regions),
-                "spent": Out(32).array(regions),
+                "spent_of": In(range(regions)),
+                "spent": Out(32),
                 "error": Out(Error),
                 "error_node": Out(32),
                 "error_region": Out(range(regions)),

@@ -8,7 +8,7 @@ from operator import and_, or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["all_of", "any_of", "at_most", "follows", "lowest_bit", "more_than_one"]
+__all__ = ["all_of", "any_of", "at_most", "follows", "lowest_bit", "more_than_one", "place_of"]
 
 
 def all_of(conditions: Iterable[Value]) -> Value:
@@ -48,6 +48,12 @@ def lowest_bit(bits: Value) -> Value:
         return Const(0, 0)
     low, high = _halves(bits)
     return Cat(Mux(low.any(), lowest_bit(low), lowest_bit(high)), ~low.any())
+
+
+def place_of(bits: Value) -> Value:
+    """The index of the only bit that is set; 0 if none is."""
+    width = max(len(bits) - 1, 0).bit_length()
+    return Cat(any_of(bit for place, bit in enumerate(bits) if place >> n & 1) for n in range(width))
 
 
 def more_than_one(bits: Value) -> Value:

@@ -228,6 +228,10 @@ class Shell(wiring.Component):
             m.d.comb += self.run.counter.eq(host.read_addr[2:])
             words.append(Mux(counted, self.run.count, 0))
             found.append(counted)
+        if len(cycles := self.map.region_cycles) > 1:
+            here = (host.read_addr >= cycles.start) & (host.read_addr < cycles.stop)
+            m.d.comb += self.run.spent_of.eq((host.read_addr - cycles.start) >> 2)
+            words.append(Mux(delayed(m, here, 2), delayed(m, self.run.spent), 0))
         for pool in self.map.pools:
             name, tensor = pool.name, memories[pool.name]
             if not tensor.is_input:
@@ -267,7 +271,8 @@ class Shell(wiring.Component):
             Register.IDENTITY: Const(self.map.identity, 32),
         }
         by_address |= {self.map.extents[index]: register for index, register in extents.items()}
-        by_address |= dict(zip(self.map.region_cycles, run.spent, strict=True))
+        cycles = self.map.region_cycles  # Those of one region alone are a register as others are.
+        by_address |= dict.fromkeys(cycles, Const(0)) if len(cycles) > 1 else {cycles[0]: run.spent}
         # From registers, which may lie where the host reads them: the channels' own belong to the channels.
         states = delayed(m, Cat(Cat(empty, full) for empty, full in zip(run.empty, run.full, strict=True)))
         for n, address in enumerate(self.map.channel_states):

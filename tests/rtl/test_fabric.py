@@ -84,7 +84,10 @@ def test_it_runs_with_any_memories():
             await ctx.tick()
         assert ctx.get(fabric.run.done)
         assert ctx.get(fabric.run.cycle) == 23
-        assert [ctx.get(spent) for spent in fabric.run.spent] == [11, 12]
+        for region, cycles in enumerate([11, 12]):
+            ctx.set(fabric.run.spent_of, region)
+            await ctx.tick()
+            assert ctx.get(fabric.run.spent) == cycles
         assert ctx.get(fabric.run.error) == Error(0)
         assert ctx.get(fabric.run.empty) == (1 << len(fabric.channels)) - 1
         assert ctx.get(fabric.run.full) == 0

@@ -132,9 +132,7 @@ def compile(
     A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
     """
     if dot:
-        _check_drawing(dot)
-    if dot == "-" and estimate:
-        raise InputError("--estimate prints, and '--dot -' too; name a file for one of them.")
+        _check_drawing(dot, estimate=estimate)
     devices = _devices(parts, estimate=estimate)
     placed = memory_of(memory, ports)
     budgets = {part: parse_budget(part) for part in fits}
@@ -166,17 +164,23 @@ def compile(
         write_text(Path(output), dumps(compiled.design))
     if html:
         _write_tables(compiled, html)
-    if json_target and not estimate:
-        print_json(json_target, _report(compiled, given, channels) | verdicts.to_json())
     if "-" not in (json_target, dot) and (table or channels or not estimate):
         _print(compiled, given, table, channels)
     if estimate:
         print_estimate(compiled, job.statistics(compiled.schedule), devices, json_target, verdicts)
-    elif "-" not in (json_target, dot):
-        verdicts.print()
+    else:
+        _tell(verdicts, _report(compiled, given, channels), json_target, dot)
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
     verdicts.exit()
+
+
+def _tell(verdicts: Verdicts, report: dict[str, object], json_target: str | None, dot: str | None) -> None:
+    """What fits, beside what was printed, and all as JSON, as asked for."""
+    if json_target:
+        print_json(json_target, report | verdicts.to_json())
+    if "-" not in (json_target, dot):
+        verdicts.print()
 
 
 def _devices(parts: Sequence[str], *, estimate: bool) -> Sequence[Device]:
@@ -208,8 +212,10 @@ def _refuse(option: str, others: object) -> None:
         raise InputError(f"{option} compiles nothing; leave out the options that show or write a graph.")
 
 
-def _check_drawing(dot: str) -> None:
-    """Raises `InputError` for a file of no form that --dot writes."""
+def _check_drawing(dot: str, *, estimate: bool) -> None:
+    """Raises `InputError` for a file of no form that --dot writes, and for two things that are printed."""
+    if dot == "-" and estimate:
+        raise InputError("--estimate prints, and '--dot -' too; name a file for one of them.")
     suffix = Path(dot).suffix.lower()
     if suffix not in _TEXT and suffix[1:] not in DRAWINGS:
         forms = " or ".join(f".{form}" for form in DRAWINGS)

@@ -198,11 +198,8 @@ def run(
             "--advise runs other schedules, of whose requests no log says when they are answered; leave it "
             "out, or name a memory such as ddr4."
         )
-    if memory_log and not placed:
-        raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     workload = options.workload(program, data).judged_by(judge)
-    if save:
-        _check_save(Path(save), workload.program)
+    _check_save(save, workload.program)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     with phase("compiling"):
         job = options.job(workload, backend.arch, placed)
@@ -423,6 +420,8 @@ def _check_options(
     typed = click.get_current_context()
     if typed.params["unchecked"] and typed.get_parameter_source("judge") is not ParameterSource.DEFAULT:
         raise InputError("--check compares the results, --no-check leaves that out; give one of them.")
+    if typed.params["memory_log"] and not memory:
+        raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     if memory and not backend.takes_memory:
         raise InputError(
             f"--backend {backend.name} runs a design with its tensors on chip; leave out --memory, or add "
@@ -453,9 +452,11 @@ def _settings(
     return {name: value for name, value in chosen.items() if value is not None}
 
 
-def _check_save(path: Path, program: Program) -> None:
+def _check_save(save: str | None, program: Program) -> None:
     """Raises `InputError` for a file that cannot hold the results."""
-    outputs = program.outputs
+    if save is None:
+        return
+    outputs, path = program.outputs, Path(save)
     if len(outputs) > 1 and path.suffix != ".npz":
         names = ", ".join(decl.name for decl in outputs)
         raise InputError(f"--save {path}: the results are {names}; give a .npz file, which has room for all.")

@@ -284,6 +284,8 @@ class Texts(Choice[dict[str, str]]):
     """An entry in words."""
 
     def check(self, value: Any) -> dict[str, str]:
+        if isinstance(value, str):
+            value = self.read(value)
         table = check_table(self.name, value, f'such as T = "{self.example}"')
         for name, text in table.items():
             if not isinstance(text, str):
@@ -328,7 +330,7 @@ def _absolute(rule: str) -> str:
 
 
 class CountsByName(Choice[dict[str, int]]):
-    """A number for each of some names, such as lanes for each of some indices."""
+    """A number for each of some names, such as lanes for each of some indices; or the word of both."""
 
     between = "+"
     of = "index"
@@ -339,6 +341,8 @@ class CountsByName(Choice[dict[str, int]]):
     most: ClassVar[int]
 
     def check(self, value: Any) -> dict[str, int]:
+        if isinstance(value, str):
+            value = self.read(value)
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             raise InputError(
                 f"'{self.name}' is {shown(value)}; give a table with an entry for each {self.of}, such as "

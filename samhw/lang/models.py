@@ -293,7 +293,8 @@ def load_program(spec: str) -> Program:
     found = load_named(spec)
     if isinstance(found, MlirFile | OnnxFile):
         kind = "MLIR" if isinstance(found, MlirFile) else "ONNX"
-        raise InputError(f"'{spec}' is a file in {kind}; give it to 'samhw run', or another command.")
+        python = "samhw.onnx.compile, or to " if kind == "ONNX" else ""
+        raise InputError(f"'{spec}' is a file in {kind}; give it to {python}'samhw run' or another command.")
     if not isinstance(found, Program):
         raise InputError(
             f"'{spec}' is a function; call it, and give what it gives to samhw.torch.compile, or to "

@@ -142,9 +142,8 @@ def tokenize(source: Source) -> list[Lexeme]:
                     open_brackets = max(0, open_brackets - 1)
                 tokens.append(Lexeme(LexemeKind.SYMBOL, text, span, start, stop))
             case "other":
-                raise source.error(
-                    span, f"unexpected character {text!r}; an expression is made of + - * / ( )"
-                )
+                way = "begin a new line" if text == ";" else "an expression is made of + - * / ( )"
+                raise source.error(span, f"unexpected character {text!r}; {way}")
     end = len(source.text)
     tokens.append(Lexeme(LexemeKind.END, "", Span(line, end - line_start + 1), end, end))
     return tokens

@@ -21,6 +21,7 @@ Formats by name: ``dense``, ``csr``, ``csc``, ``dcsr``, ``dcsc``, ``coo``, ``csf
 from samhw.tensors.formats import Format, LevelType, StoredLevel
 from samhw.tensors.generate import block_diagonal_graph, karate, power_law_graph, random_tensor, uniform_graph
 from samhw.tensors.io import (
+    check_form,
     is_archive,
     is_dataset,
     read_dataset,
@@ -45,6 +46,7 @@ __all__ = [
     "Tensor",
     "Zeros",
     "block_diagonal_graph",
+    "check_form",
     "check_torch_layout",
     "is_archive",
     "is_dataset",

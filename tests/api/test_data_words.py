@@ -85,6 +85,7 @@ def test_extents_are_room_for_data_to_come() -> None:
         ({"extents": {"z": 3}}, "'spmm' has no index 'z'"),
         ({"extents": 3}, r"give numbers by index, as in {'i': 1000}"),
         ({"lanes": "i=4"}, r"give schedule={'lanes': {'i': 4}}"),
+        ({"lanes": 2}, "'lanes' is 2; give a table with an entry for each index"),
         ({"backend": "verilator"}, r"run\(backend='verilator'\)"),
     ],
 )
@@ -96,3 +97,30 @@ def test_other_arguments_are_refused_with_a_way_out(options: dict[str, Any], sai
 def test_a_run_without_data_says_how_to_give_some() -> None:
     with pytest.raises(InputError, match=r"lacks data for A, X; .* as in run\('karate'\)"):
         samhw.compile("spmm").run()
+
+
+def test_choices_are_taken_in_words() -> None:
+    table = {"lanes": {"i": 2}, "formats": {"X": "csr"}}
+    found, wanted = (
+        samhw.compile("spmm", schedule=own) for own in ({"lanes": "i=2", "formats": "X=csr"}, table)
+    )
+    assert found.run("karate").cycles == wanted.run("karate").cycles
+
+
+def test_energy_is_that_of_the_command() -> None:
+    result = samhw.compile("spmm", data="karate").run()
+    done = CliRunner().invoke(main, ["run", "spmm", "--data", "karate", "--energy", "--json", "-"])
+    assert result.energy().to_json() == json.loads(done.stdout)["energy"]
+
+
+def test_accuracy_takes_words() -> None:
+    found = samhw.accuracy(samhw.compile("gcn"), "karate", ["f32", "bf16"]).to_json()
+    assert found == samhw.accuracy(samhw.compile("gcn"), ["karate"], ["f32", "bf16"]).to_json()
+
+
+def test_a_module_refuses_what_there_is_not_in_a_sentence() -> None:
+    torch = pytest.importorskip("torch")
+    import samhw.torch
+
+    with pytest.raises(InputError, match=r"give schedule={'lanes': {'i': 2}}"):
+        samhw.torch.compile(torch.nn.Linear(3, 2), (torch.ones(1, 3),), lanes="i=2")

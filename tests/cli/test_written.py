@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import good
+from samhw.tensors import read_tensor, read_tensors
+from tests.support.command import good, refused
 
 RUN = "run spmv --data karate"
 
@@ -47,3 +48,29 @@ def test_a_pipe_has_results_alone(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_not_named() -> None:
     assert good("run", "spmv", "--data", "karate", "--json", "/dev/null").stderr == ""
+
+
+@pytest.mark.parametrize("suffix", ["mtx", "tns", "npz", "npy"])
+def test_a_saved_result_is_data(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t.{suffix}"
+    good("run", "spmm", "--data", "karate", "--save", path)
+    assert read_tensor(path).shape == (34, 16)
+    assert "T=t" in good("run", "y[i] = T[i, j] * x[j]", "--data", f"T={path}").stdout
+
+
+def test_what_cannot_be_saved_is_refused_before_the_run(tmp_path: Path) -> None:
+    two = "a[i] = B[i, j] * c[j]\nd[i] = 2 * B[i, j] * c[j]"
+    message = refused("run", two, "--data", "karate", "--save", tmp_path / "y.tns")
+    assert "the results are a, d; give a .npz file, which has room for all." in message
+    assert "unknown suffix '.csv'" in refused("run", "spmm", "--save", tmp_path / "t.csv")
+    assert "cannot hold a tensor of rank 1" in refused("run", "spmv", "--save", tmp_path / "t.mtx")
+    good("run", two, "--data", "karate", "--save", tmp_path / "y.npz")
+    assert set(read_tensors(tmp_path / "y.npz")) == {"a", "d"}
+
+
+def test_a_sweep_says_why_a_run_failed(tmp_path: Path) -> None:
+    words = ("sweep", "gat", "--data", "karate", "--fuse", "full", "--depth", "4", "--jobs", "1")
+    assert (
+        "samhw: failed, gat on karate: Region gat_1: Deadlock"
+        in good(*words, "-o", tmp_path / "s.csv").stderr
+    )

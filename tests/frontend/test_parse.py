@@ -168,6 +168,7 @@ def test_a_result_without_a_format_follows_the_order(order, storage, declaration
         ("x = order", "1:5", "expected a tensor, a number or '(', found 'order'; a keyword cannot be a name"),
         ("2 = b", "1:1", "expected a statement such as T[i] = A[i] * 2, found '2'"),
         ("x = b % c", "1:7", "unexpected character '%'; an expression is made of + - * / ( )"),
+        ("x = b; y = c", "1:6", "unexpected character ';'; begin a new line"),
         ("x = b[i]\n/ 2", "2:1", "a line cannot begin with '/'; join it to the line before"),
         ("x = b[i]\nwhere c[i]", "2:1", "a line cannot begin with 'where'; join it to the line before"),
         ("x = b[i] where 2", "1:16", "expected a tensor, found '2'"),

@@ -153,7 +153,7 @@ def test_in_a_table() -> None:
         ("on_chip = 256", "'on_chip' is 256; give a size"),
         ('order = "i,j"', 'such as T = ["i", "k", "j"]'),
         ('[order]\nT = "i,j"', "'order.T' is 'i,j'; give a list of names"),
-        ('formats = "csr"', "'formats' is 'csr'; give a table"),
+        ('formats = "csr"', "formats 'csr': give each tensor one format"),
         ("[formats]\nT = 3", "The format of 'T' is 3; give a text"),
         ("fuse = ", "is no TOML"),
     ],

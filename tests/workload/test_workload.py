@@ -245,3 +245,17 @@ def test_what_takes_a_small_stand_in_is_offered_it(program: str) -> None:
         else:
             with pytest.raises(InputError):
                 bind_program(program, [f"synthetic:{name}"])
+
+
+@pytest.mark.parametrize("program", ["spmm", "gcn"])
+@pytest.mark.parametrize("word", ["cora", "cora.npz"])
+def test_a_set_that_is_not_there_has_a_stand_in(program: str, word: str) -> None:
+    with pytest.raises(
+        InputError, match=f"no data '{word}', .* or 'synthetic:cora', random data of its size"
+    ):
+        bind_program(program, [word])
+
+
+def test_a_set_too_many() -> None:
+    with pytest.raises(InputError, match="'spmm' has no further sparse tensor of rank 2"):
+        make_workload(load_kernel("spmm"), ["karate", "karate"])

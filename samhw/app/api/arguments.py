@@ -155,7 +155,9 @@ def window_of(given: tuple[int, int]) -> tuple[int, int]:
     match given:
         case (int() as first, int() as end) if 0 <= first < end:
             return first, end
-    raise InputError(f"A window cannot be {shown(given)}; give two cycles, the later one last.")
+    raise InputError(
+        f"A window cannot be {shown(given)}; give two cycles, the later one last, as in (0, 500)."
+    )
 
 
 T = TypeVar("T")
@@ -234,7 +236,7 @@ def check_arguments(others: Mapping[str, object]) -> None:
     fields = {one.name: one for one in CHOICES}
     for name, value in others.items():
         if name in fields:
-            held = fields[name].parse(value) if isinstance(value, str) else value
+            held = fields[name].parse(value) if isinstance(value, str) else fields[name].check(value)
             raise InputError(f"{name} is a field of a schedule; give schedule={{'{name}': {shown(held)}}}.")
         if name in OF_RUNS:
             raise InputError(

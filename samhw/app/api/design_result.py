@@ -10,6 +10,7 @@ import scipy
 
 from samhw.app.api.arguments import path_of, window_of
 from samhw.app.checking import Check, Difference, check, differences
+from samhw.app.checking.energy import Energy, energy_of, load_energy
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.run_report import run_report
 from samhw.app.report.run_statistics import Statistics, statistics
@@ -182,6 +183,18 @@ class DesignResult:
             InputError: for a run of another backend.
         """
         return statistics(self.compiled, self.run)
+
+    def energy(self, table: Path | str = "45nm") -> Energy:
+        """An estimate of the energy that an ASIC takes (docs/choosing.md), of a run of the simulator.
+
+        Args:
+            table: what --energy takes: `45nm`, `hwcomponents`, or a TOML file.
+
+        Raises:
+            InputError: for a table that there is not, and a run of another backend.
+        """
+        self.stats()
+        return energy_of(self.compiled, self.run, load_energy(str(table)))
 
     def trace(self, path: Path | str, window: tuple[int, int] | None = None) -> Path:
         """Writes the tokens of the run, cycle by cycle: `.json` or `.pftrace` for Perfetto, `.vcd` or `.fst`

@@ -9,10 +9,11 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from samhw.app.api.arguments import arch_of, types_of, value_of
+from samhw.app.api.arguments import arch_of, check_arguments, types_of, value_of
 from samhw.app.api.design_result import DesignResult, Drawing, PageView, Tables
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.checking import Difference
+from samhw.app.checking.energy import Energy
 from samhw.app.report.run_statistics import Statistics
 from samhw.choices.formats import with_formats
 from samhw.choices.fuse import FusionLevel, FusionRule
@@ -58,8 +59,11 @@ class ImportChoices:
         sparsify: float | None,
         unroll: int,
         arch: Arch | Mapping[str, object] | Path | str | None,
+        others: Mapping[str, object],
     ) -> Self:
-        """From what a user gives. Raises `InputError` for what cannot be."""
+        """From what a user gives; `others` are arguments that there are not. Raises `InputError` for what
+        cannot be."""
+        check_arguments(others)
         if sparsify is not None and not (
             isinstance(sparsify, int | float | np.number) and 0 <= sparsify <= 1
         ):
@@ -249,6 +253,10 @@ class ImportedResult:
     def stats(self) -> Statistics:
         """Where the cycles went, as `DesignResult.stats` says it."""
         return self.result.stats()
+
+    def energy(self, table: Path | str = "45nm") -> Energy:
+        """An estimate of an ASIC's energy, as `DesignResult.energy` makes it."""
+        return self.result.energy(table)
 
     def trace(self, path: Path | str, window: tuple[int, int] | None = None) -> Path:
         """Writes the tokens of the run, as `DesignResult.trace` does."""

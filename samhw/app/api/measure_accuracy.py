@@ -57,6 +57,8 @@ def accuracy(
         InputError: for a value type that there is not, no inputs, or inputs that the design does not take.
         RunError: for a run that ends with an error.
     """
+    if isinstance(inputs, str):
+        inputs = (inputs,)
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise InputError(f"The value types cannot be {shown(values)}; give several, as in ['f32', 'bf16'].")
     if not isinstance(inputs, Iterable):

@@ -165,17 +165,23 @@ def compile(
         write_text(Path(output), dumps(compiled.design))
     if html:
         _write_tables(compiled, html)
-    if json_target and not estimate:
-        print_json(json_target, _report(compiled, given, channels) | verdicts.to_json())
     if "-" not in (json_target, dot) and (table or channels or not estimate):
         _print(compiled, given, table, channels)
     if estimate:
         print_estimate(compiled, job.statistics(compiled.schedule), devices, json_target, verdicts)
-    elif "-" not in (json_target, dot):
-        verdicts.print()
+    else:
+        _tell(verdicts, _report(compiled, given, channels), json_target, dot)
     if dot:  # The last, since it may lack Graphviz.
         _draw(compiled.design, dot)
     verdicts.exit()
+
+
+def _tell(verdicts: Verdicts, report: dict[str, object], json_target: str | None, dot: str | None) -> None:
+    """What fits, beside what was printed, and all as JSON, as asked for."""
+    if json_target:
+        print_json(json_target, report | verdicts.to_json())
+    if "-" not in (json_target, dot):
+        verdicts.print()
 
 
 def _devices(parts: Sequence[str], *, estimate: bool) -> Sequence[Device]:

@@ -54,9 +54,10 @@ from samhw.cost import GREATEST_CLOCK, MEASURED_ARCH, reached_clock
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory, RecordedMemory, SdramMemory
 from samhw.graph.off_chip_memory import SDRAM
+from samhw.lang import Program
 from samhw.targets.backends import MODEL, Backend, RunResult, check_places, find_backend
 from samhw.targets.backends import run as execute
-from samhw.tensors import write_tensor
+from samhw.tensors import check_form, write_tensor, write_tensors
 
 __all__ = ["run"]
 
@@ -107,7 +108,7 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     metavar="FILE|-",
     help="Write the result as JSON; with --stats, node by node.",
 )
-@click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz).")
+@click.option("--save", type=OutputFile(), help="Write the result tensor to a file (.mtx, .tns, .npz, .npy).")
 @click.option("--stats", is_flag=True, help="Print where each node's cycles went.")
 @click.option("--advise", is_flag=True, help="Try what would take fewer cycles, and print the commands.")
 @click.option(
@@ -198,9 +199,8 @@ def run(
             "--advise runs other schedules, of whose requests no log says when they are answered; leave it "
             "out, or name a memory such as ddr4."
         )
-    if memory_log and not placed:
-        raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     workload = options.workload(program, data).judged_by(judge)
+    _check_save(save, workload.program)
     warn_before([workload], rtl=backend.cycle_by_cycle and not board.get("port"))
     with phase("compiling"):
         job = options.job(workload, backend.arch, placed)
@@ -224,7 +224,7 @@ def run(
     told = run_report(workload, compiled, backend, runs, checks, asked=asked, period=period, command=typed)
     told = _further(told, job, workload, runs[0], table, advise=advise, compare=bool(compare))
     if save:
-        _save(Path(save), workload, runs[-1])
+        _save(Path(save), workload.program, runs[-1])
     _tell(told, report, json_target, stats)
     if not told.good:
         sys.exit(1)
@@ -430,6 +430,8 @@ def _check_options(
     typed = click.get_current_context()
     if typed.params["unchecked"] and typed.get_parameter_source("judge") is not ParameterSource.DEFAULT:
         raise InputError("--check compares the results, --no-check leaves that out; give one of them.")
+    if typed.params["memory_log"] and not memory:
+        raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     if memory and not backend.takes_memory:
         raise InputError(
             f"--backend {backend.name} runs a design with its tensors on chip; leave out --memory, or add "
@@ -460,8 +462,20 @@ def _settings(
     return {name: value for name, value in chosen.items() if value is not None}
 
 
-def _save(path: Path, workload: Workload, result: RunResult) -> None:
-    outputs = [decl.name for decl in workload.program.outputs]
-    if len(outputs) != 1:
-        raise InputError(f"--save writes one result, but this has {', '.join(outputs)}.")
-    write_tensor(path, result.outputs[outputs[0]])
+def _check_save(save: str | None, program: Program) -> None:
+    """Raises `InputError` for a file that cannot hold the results."""
+    if save is None:
+        return
+    outputs, path = program.outputs, Path(save)
+    if len(outputs) > 1 and path.suffix != ".npz":
+        names = ", ".join(decl.name for decl in outputs)
+        raise InputError(f"--save {path}: the results are {names}; give a .npz file, which has room for all.")
+    check_form(path, outputs[0].rank)
+
+
+def _save(path: Path, program: Program, result: RunResult) -> None:
+    outputs = {decl.name: result.outputs[decl.name] for decl in program.outputs}
+    if len(outputs) > 1:
+        write_tensors(path, outputs)
+    else:
+        write_tensor(path, *outputs.values())

@@ -137,6 +137,8 @@ def ended(
     found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
     click.echo(f"{counted(len(rows), 'configuration')}: {found or 'none in this shard'}; {output}")
     note_written(Path(output))
+    for status, row in {row["status"]: row for row in reversed(rows) if row.get("error")}.items():
+        click.echo(f"samhw: {status}, {row['program']} on {row['data']}: {row['error']}", err=True)
     draw(rows)
     if counts["wrong"] or counts["crashed"]:
         sys.exit(1)

@@ -179,6 +179,7 @@ def compile(
     schedule: Schedule | Mapping[str, object] | Path | str | None = None,
     permute: bool = True,
     arch: Arch | Mapping[str, object] | Path | str | None = None,
+    **others: object,
 ) -> NetworkDesign:
     """A design of a network in ONNX.
 
@@ -207,6 +208,7 @@ def compile(
         sparsify=sparsify,
         unroll=unroll,
         arch=arch,
+        others=others,
     )
     read = read_model(model)
     given = drawn_arguments(read, shapes or {}) if data is None else arguments_of(read, data)

@@ -172,6 +172,7 @@ def compile(
     schedule: Schedule | Mapping[str, object] | Path | str | None = None,
     permute: bool = True,
     arch: Arch | Mapping[str, object] | Path | str | None = None,
+    **others: object,
 ) -> ModuleDesign:
     """A design of a module of PyTorch, in evaluation mode.
 
@@ -204,6 +205,7 @@ def compile(
         sparsify=sparsify,
         unroll=unroll,
         arch=arch,
+        others=others,
     )
     return ModuleDesign(module, arguments, choices)
 

@@ -301,9 +301,10 @@ class _Binder:
             if decl.rank > tensor.rank:
                 self.given[decl.name] = self.extrude(tensor, decl.rank)
                 return
+        no = "has no further" if self.given else "reads no"
         raise InputError(
-            f"'{self.program.name}' reads no sparse tensor of rank {tensor.rank} that could take this data; "
-            "name it, as in 'A=file.mtx'."
+            f"'{self.program.name}' {no} sparse tensor of rank {tensor.rank} that could take this data; name "
+            "it, as in 'A=file.mtx'."
         )
 
     def extrude(self, tensor: Tensor, rank: int) -> Tensor:

@@ -29,7 +29,7 @@ from samhw.lang import (
 )
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
 from samhw.lang.typed import typed, with_types
-from samhw.tensors import Tensor, Zeros, stand_in, zeros_of
+from samhw.tensors import STAND_INS, Tensor, Zeros, stand_in, zeros_of
 from samhw.words import did_you_mean
 
 __all__ = [
@@ -72,6 +72,11 @@ def check_free(name: str, taken: Container[str]) -> None:
 def check_known(spec: str) -> None:
     """Raises `InputError` for what is neither a word of --data nor like a file's name."""
     word = spec.partition(":")[0]
+    if Path(word).stem in STAND_INS and not os.path.exists(word):
+        raise InputError(
+            f"There is no data '{spec}', as samhw brings no such sets; give the file of one, or "
+            f"'{SYNTHETIC}:{Path(word).stem}', random data of its size."
+        )
     if not Path(word).suffix and os.sep not in word and not os.path.exists(word):
         raise InputError(
             f"There is no data '{spec}'{did_you_mean(word, _WORDS)}; give karate, random, synthetic:NAME, a "

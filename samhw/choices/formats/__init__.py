@@ -25,6 +25,8 @@ class Formats(Texts):
     such_as = "T = csr"
 
     def check(self, value: Any) -> dict[str, str]:
+        if isinstance(value, str):
+            value = self.read(value)
         table = check_table(self.name, value, 'such as T = "csr"')
         return super().check({name: str(f) if isinstance(f, Format) else f for name, f in table.items()})
 

@@ -9,12 +9,17 @@ from samhw.tensors.io import entry_lines, matrix_market, npz, pytorch_file, sam_
 from samhw.tensors.io.text import TextFile, text_suffix
 from samhw.tensors.tensor import Tensor
 
-__all__ = ["read_tensor", "write_tensor"]
+__all__ = ["check_form", "read_tensor", "write_tensor"]
 
 _TEXTS = {".mtx": matrix_market.read, ".tns": entry_lines.read, ".txt": entry_lines.read_edges}
 _ARRAYS = {".npz": npz.read, ".npy": npz.read_array, ".pt": pytorch_file.read, ".pth": pytorch_file.read}
-_WRITERS = {".mtx": matrix_market.write, ".tns": entry_lines.write, ".npz": npz.write}
-_SUFFIXES = "a .mtx, .tns or .npz file, or a directory"
+_WRITERS = {
+    ".mtx": matrix_market.write,
+    ".tns": entry_lines.write,
+    ".npz": npz.write,
+    ".npy": npz.write_array,
+}
+_SUFFIXES = "a .mtx, .tns, .npz or .npy file, or a directory"
 _READABLE = "a .mtx, .tns, .txt, .npz, .npy or .pt file, or a directory"
 
 
@@ -64,9 +69,10 @@ def read_tensor(path: Path | str, format: Format | str | None = None, *, name: s
 def write_tensor(path: Path | str, tensor: Tensor, *, name: str = "B") -> None:
     """Write one tensor, in the form that the suffix of ``path`` names; no suffix means a directory.
 
-    ``.npz`` and directories keep the format and every stored value. ``.mtx`` and ``.tns`` are lists of
-    coordinates: they keep the explicit zeros of compressed levels, but only the nonzeros of dense ones. Text
-    forms keep integers exact and write floating-point numbers such that float64 is read back exactly.
+    ``.npz`` and directories keep the format and every stored value, ``.npy`` is one dense array. ``.mtx`` and
+    ``.tns`` are lists of coordinates: they keep the explicit zeros of compressed levels, but only the
+    nonzeros of dense ones. Text forms keep integers exact and write floating-point numbers such that float64
+    is read back exactly.
 
     A file appears whole or not at all. In a directory, other tensors stay.
 
@@ -84,9 +90,17 @@ def write_tensor(path: Path | str, tensor: Tensor, *, name: str = "B") -> None:
     try:
         if path.is_dir() or not path.suffix:
             sam_directory.write(path, tensor, name)
-        elif writer := _WRITERS.get(path.suffix):
-            writer(path, tensor)
         else:
-            raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_SUFFIXES}")
+            check_form(path, tensor.rank)
+            _WRITERS[path.suffix](path, tensor)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {reason(error)}") from error
+
+
+def check_form(path: Path, rank: int) -> None:
+    """Raises `InputError` for a path of a suffix that no form has, or whose form cannot hold a tensor of that
+    rank."""
+    if path.suffix and not path.is_dir() and path.suffix not in _WRITERS:
+        raise InputError(f"{path} has an unknown suffix {path.suffix!r}: name {_SUFFIXES}")
+    if path.suffix == ".mtx" and not path.is_dir():
+        matrix_market.check_rank(path, rank)

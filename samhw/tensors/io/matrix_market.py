@@ -63,10 +63,15 @@ def read(source: TextFile) -> Tensor:
     return Tensor.from_coo(coords, vals, shape, "csr")
 
 
+def check_rank(path: Path, rank: int) -> None:
+    """Raises `InputError` for a rank that a matrix does not have."""
+    if rank != 2:
+        raise InputError(f"{path} cannot hold a tensor of rank {rank}: write a .tns or .npz file")
+
+
 def write(path: Path, tensor: Tensor) -> None:
     """Write a matrix: the array form if its format is dense, the coordinate form otherwise."""
-    if tensor.rank != 2:
-        raise InputError(f"{path} cannot hold a tensor of rank {tensor.rank}: write a .tns or .npz file")
+    check_rank(path, tensor.rank)
     field = "integer" if tensor.dtype.kind in "biu" else "real"
     rows, columns = tensor.shape
     if tensor.format.is_all_dense:

@@ -117,6 +117,14 @@ def _read_scipy(path: Path) -> Tensor:
 _FORMAT, _SHAPE = "format", "shape"
 
 
+def write_array(path: Path, tensor: Tensor) -> None:
+    """Write the elements of a tensor as one dense array (`.npy`)."""
+    if tensor.dtype.kind == "V":
+        raise InputError(f"{path} cannot hold {tensor.dtype} values: convert them to float32 first")
+    with replacing(path) as file:
+        np.save(file, tensor.to_dense(), allow_pickle=False)
+
+
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors as they are stored: the arrays of `T` as `T.format`, `T.shape`, `T.vals` and so on.
 

@@ -214,8 +214,8 @@ class _Area:
         if self._off_chip is None:
             return Use()
         by_master: dict[int, list[OffChipPort]] = defaultdict(list)
-        for graph in self._design.regions:
-            for port in self._off_chip.ports_of(graph):
+        for group in self._design.groups:  # The regions of a fabric have one and the same ports.
+            for port in self._off_chip.ports_of(self._design.regions[group[0]]):
                 by_master[port.array.master].append(port)
         if by_master and self._off_chip.ports != Ports():
             self._guessed["ports off the chip"] = None

@@ -206,3 +206,19 @@ def test_bf16_stands_for_shorter_floating_point_and_the_wider_type_for_what_wide
         assert use_of_component(one, BASE) == use_of_component(stand_in, BASE) != Use()
         assert not are_widths_measured(one)
     assert use_of_component(Component("alu", "convert i8 to f32", {"width": 8.0}), BASE) is None
+
+
+def test_regions_of_one_fabric_have_one_set_of_ports() -> None:
+    workload = bind_program("gpt3_block", ["auto"])
+    areas = {}
+    for share in ("auto", "none"):
+        schedule = Schedule(fuse="none", share_hardware=share)
+        compiled = compile_workload(workload, schedule, memory=DDR4)
+        layout, design = compiled.off_chip, compiled.design
+        assert layout is not None
+        area = estimate_area(design, compiled.arch, off_chip=layout)
+        ports = sum(len(layout.ports_of(design.regions[group[0]])) for group in design.groups)
+        areas[share] = area.off_chip.block_rams, ports
+    (shared, few), (apart, many) = areas["auto"], areas["none"]
+    assert few < many
+    assert shared / apart == pytest.approx(few / many, rel=0.1)

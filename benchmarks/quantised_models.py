@@ -6,10 +6,10 @@
 * a GCN, trained on Cora (`$SAMHW_DATA/cora.npz`), or with `--nodes` on its first ones.
 
 *f32*, *pruned* and *int8* are accuracies on what was not trained on, in percent, the last one by exact
-arithmetic. *In integers*: how many of the products of tensors are of integers into i32. *Integers*: what all
-quantisers give, of which a run has so many *off* those by fractions (tests/support/rational_networks.py); and
-how far its result is from theirs, in units of 2**-24 of the greatest. RTL and HLS have the simulator's words,
-and the RTL its cycles.
+arithmetic. *In integers*: how many of the products of tensors are of integers into i32. *Integers*: what the
+quantisers of results give; *off*: those of a run that are not what fractions give
+(tests/support/rational_networks.py). *result*: how far the outputs are from theirs, in units of 2**-24 of the
+greatest. RTL and HLS have the simulator's words, and the RTL its cycles.
 
 Usage, from the repository's root: python -m benchmarks.quantised_models [NETWORK ...] [--nodes N]
 [--backends sim,verilator,hls] [--json FILE|-]

@@ -8,7 +8,7 @@ from samhw.graph.ir import Endpoint, Graph, Node, once_per_graph
 from samhw.graph.numerics import operation
 from samhw.graph.spec import Arch, Port, StreamKind
 
-__all__ = ["LEAST_INDEX_BITS", "Carried", "carried_bits", "greatest_indices", "index_bits"]
+__all__ = ["LEAST_INDEX_BITS", "CarriedBits", "carried_bits", "greatest_indices", "index_bits"]
 
 LEAST_INDEX_BITS = 8
 """The two levels of a stop take these."""
@@ -64,7 +64,7 @@ def greatest_indices(graph: Graph) -> Mapping[Endpoint, int]:
     return result
 
 
-class Carried(NamedTuple):
+class CarriedBits(NamedTuple):
     """The bits of a payload that say all of it."""
 
     bits: int
@@ -72,21 +72,21 @@ class Carried(NamedTuple):
     """Those above are copies of the highest, and not zeros."""
 
 
-def carried_bits(graph: Graph, source: Endpoint) -> Carried:
+def carried_bits(graph: Graph, source: Endpoint) -> CarriedBits:
     """What the payloads of an output carry, in a run whose extents and memories fit the graph's. Coordinates
     and references are mostly narrower than the indices of the build, and products of 8 bits have 16 of the 32
     of their type."""
     most = greatest_indices(graph).get(source)
     if most is not None:
-        return Carried(most.bit_length(), is_signed=False)
+        return CarriedBits(most.bit_length(), is_signed=False)
     node = graph.node[source.node]
     payload = graph.given(node, source.port)
     ends = _ends(graph, node) if not payload.shape else None
     if ends is None:
-        return Carried(payload.width(0), is_signed=False)
+        return CarriedBits(payload.width(0), is_signed=False)
     least, greatest = ends
     is_signed = least < 0
-    return Carried(max(greatest, -least - 1).bit_length() + is_signed, is_signed)
+    return CarriedBits(max(greatest, -least - 1).bit_length() + is_signed, is_signed)
 
 
 def _ends(graph: Graph, node: Node) -> tuple[int, int] | None:

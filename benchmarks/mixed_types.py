@@ -33,6 +33,7 @@ DESIGNS: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
     "spmm, i8 into i32": (SPMM, "i32", {"A": "i8", "X": "i8"}),
     "spmm, f32": (SPMM, "f32", {}),
     "spmm, bf16 into f32": (SPMM, "f32", {"A": "bf16", "X": "bf16"}),
+    "spmm, f16 into f32": (SPMM, "f32", {"A": "f16", "X": "f16"}),
     "spmm, f8e4m3 into f32": (SPMM, "f32", {"A": "f8e4m3", "X": "f8e4m3"}),
     "blocks of 4x4, i32": (BLOCKS, "i32", {}),
     "blocks of 4x4, i8 into i32": (BLOCKS, "i32", {"A": "i8", "X": "i8"}),

@@ -226,7 +226,7 @@ class _Area:
         found = self._whole(graph, node)
         for port in node.inputs:
             channel = graph.fanin[Endpoint(node.name, port.name)]
-            carried = max(carried_bits(graph, channel.source), LEAST_INDEX_BITS)
+            carried = max(carried_bits(graph, channel.source).bits, LEAST_INDEX_BITS)
             deep = self._use(channel_component(carried, channel.depth))
             usual = self._use(channel_component(graph.taken(node, port.name).width(self._bits), DEPTH))
             found = found + deep - usual

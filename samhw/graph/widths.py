@@ -1,12 +1,14 @@
-"""How wide the coordinates and references of a build have to be."""
+"""How wide the coordinates and references of a build have to be, and what streams carry."""
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from samhw.graph.design import Design
 from samhw.graph.ir import Endpoint, Graph, Node, once_per_graph
+from samhw.graph.numerics import operation
 from samhw.graph.spec import Arch, Port, StreamKind
 
-__all__ = ["LEAST_INDEX_BITS", "carried_bits", "greatest_indices", "index_bits"]
+__all__ = ["LEAST_INDEX_BITS", "CarriedBits", "carried_bits", "greatest_indices", "index_bits"]
 
 LEAST_INDEX_BITS = 8
 """The two levels of a stop take these."""
@@ -62,11 +64,37 @@ def greatest_indices(graph: Graph) -> Mapping[Endpoint, int]:
     return result
 
 
-def carried_bits(graph: Graph, source: Endpoint) -> int:
-    """Bits that the payloads of an output may have set, in a run whose extents and memories fit the graph's.
-    Coordinates and references are mostly narrower than the indices of the build."""
+class CarriedBits(NamedTuple):
+    """The bits of a payload that say all of it."""
+
+    bits: int
+    is_signed: bool
+    """Those above are copies of the highest, and not zeros."""
+
+
+def carried_bits(graph: Graph, source: Endpoint) -> CarriedBits:
+    """What the payloads of an output carry, in a run whose extents and memories fit the graph's. Coordinates
+    and references are mostly narrower than the indices of the build, and products of 8 bits have 16 of the 32
+    of their type."""
     most = greatest_indices(graph).get(source)
-    return graph.given(graph.node[source.node], source.port).width(0) if most is None else most.bit_length()
+    if most is not None:
+        return CarriedBits(most.bit_length(), is_signed=False)
+    node = graph.node[source.node]
+    payload = graph.given(node, source.port)
+    ends = _ends(graph, node) if not payload.shape else None
+    if ends is None:
+        return CarriedBits(payload.width(0), is_signed=False)
+    least, greatest = ends
+    is_signed = least < 0
+    return CarriedBits(max(greatest, -least - 1).bit_length() + is_signed, is_signed)
+
+
+def _ends(graph: Graph, node: Node) -> tuple[int, int] | None:
+    """The least and the greatest value that a node gives, if it makes integers wider."""
+    work = node.spec.work(node.params)
+    if work is None or not work.operands:
+        return None
+    return operation(work.operation, graph.operand_type(node), graph.result_type(node)).ends
 
 
 def _greatest(graph: Graph, node: Node, port: Port, taken: Mapping[Port, int]) -> int:

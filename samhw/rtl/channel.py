@@ -47,14 +47,18 @@ class Fifo(Shared):
     before the strobe, a token pushed in t is available in t + L.
 
     Args:
-        kept: a mask of the bits that a token may have set; the others are not stored, and come out as zeros.
+        kept: a mask of the bits that say all of a token; the others are not stored, and come out as zeros.
+        is_signed: those above come out as copies of the highest that is kept.
         early: a mask of the bits that the actor after it decides by. In a shallow channel only these come
             from a register; the others come later in the cycle, from the memory itself.
     """
 
-    def __init__(self, shape: ShapeLike, depth: int, *, kept: int = -1, early: int = _EARLY):
+    def __init__(
+        self, shape: ShapeLike, depth: int, *, kept: int = -1, early: int = _EARLY, is_signed: bool = False
+    ):
         self.shape = shape
         self.depth = depth
+        self.is_signed = is_signed
         self.bits = [bit for bit in range(Shape.cast(shape).width) if kept >> bit & 1]
         self.early = [bit for bit in self.bits if early >> bit & 1]
         super().__init__(
@@ -142,13 +146,13 @@ class Fifo(Shared):
         one = _successor(head, depth) == tail
         with m.If(advance ^ self.i.strobe):
             m.d.sync += more.eq(self.i.strobe | (more & ~one))
-        with m.If(passes):
-            m.d.sync += head.eq(_successor(head, depth))
         with m.If(self.i.strobe):
             m.d.sync += tail.eq(_successor(tail, depth))
         stored = self._memory(m, "storage", self.bits, depth, tail)
         read = stored.read_port(transparent_for=stored.write_ports)
+        # What is read next is the head then: one choice for both.
         m.d.comb += [read.addr.eq(Mux(passes, _successor(head, depth), head)), read.en.eq(1)]
+        m.d.sync += head.eq(read.addr)
         front = self._front(m, advance, self.bits, more, read.data)
         self._give(m, dict(zip(self.bits, front, strict=True)))
         return more
@@ -178,7 +182,9 @@ class Fifo(Shared):
     def _give(self, m: Module, given: dict[int, Value]) -> None:
         """The head of the stream, from its bits."""
         head = Value.cast(self.o.payload)
-        m.d.comb += head.eq(Cat(given.get(bit, Const(0)) for bit in range(len(head))))
+        above = given[self.bits[-1]] if self.is_signed else Const(0)
+        others = (above if bit > self.bits[-1] else Const(0) for bit in range(len(head)))
+        m.d.comb += head.eq(Cat(given.get(bit, other) for bit, other in enumerate(others)))
 
 
 def _in_words(bits: list[int], early: list[int]) -> tuple[list[int], list[int]]:

@@ -181,8 +181,8 @@ class Fabric(wiring.Component):
     def _channel(self, fabric: int, channel: Channel) -> Fifo:
         source = channel.source
         shape = getattr(self.nodes[fabric, source.node].o, source.port).signature.shape
-        kept, early = bits_of(self.design.built[fabric], source)
-        return Fifo(shape, channel.depth, kept=kept, early=early)
+        bits = bits_of(self.design.built[fabric], source)
+        return Fifo(shape, channel.depth, kept=bits.kept, early=bits.early, is_signed=bits.is_signed)
 
     def _connect_channels(self, m: Module) -> None:
         names = self.submodules

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.graph.fabrics import immediates_of
@@ -10,9 +10,9 @@ from samhw.graph.numerics import ValueType
 from samhw.graph.patterns import may_be_empty
 from samhw.graph.widths import carried_bits, greatest_indices
 from samhw.rtl.access import MemoryAccess
-from samhw.rtl.token import KIND_BITS, level_bits, token_width
+from samhw.rtl.token import KIND_BITS, LEVEL_BITS, level_bits, token_width
 
-__all__ = ["Site", "Varying", "bits_of"]
+__all__ = ["Bits", "Site", "Varying", "bits_of"]
 
 
 class Varying(int):
@@ -95,9 +95,22 @@ class Site:
         return [self.width(f"ref{i}") for i in range(self.params["inputs"])]
 
 
-def bits_of(graph: Graph, source: Endpoint) -> tuple[int, int]:
-    """Masks of the bits that the tokens of an output may have set, and of those that tell their kinds and
-    levels."""
+class Bits(NamedTuple):
+    """The bits of the tokens of an output, as masks."""
+
+    kept: int
+    """Those that say all of a token."""
+    early: int
+    """Those that tell kinds and levels."""
+    is_signed: bool
+    """Those above are copies of the highest that is kept, and not zeros."""
+
+
+def bits_of(graph: Graph, source: Endpoint) -> Bits:
+    """What the tokens of an output are made of."""
     levels = level_bits(graph.node[source.node].output(source.port).stream.depth)
     early = (1 << KIND_BITS) - 1 | levels << KIND_BITS
-    return early | (1 << carried_bits(graph, source)) - 1 << KIND_BITS, early
+    carried = carried_bits(graph, source)
+    # Above the levels of a stop nothing means anything.
+    bits = max(carried.bits, LEVEL_BITS) if carried.is_signed else carried.bits
+    return Bits(early | (1 << bits) - 1 << KIND_BITS, early, carried.is_signed)

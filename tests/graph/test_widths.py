@@ -14,7 +14,7 @@ from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Kind, StreamKind
-from samhw.graph.numerics import value_type
+from samhw.graph.numerics import operation, value_type
 from samhw.graph.widths import greatest_indices, index_bits
 from samhw.lang import Program, parse
 from samhw.sim import simulate_regions
@@ -40,6 +40,20 @@ def test_a_dense_level_without_a_memory_counts() -> None:
     (graph,) = compiled.design.regions
     assert max(greatest_indices(graph).values()) <= 9**3 - 1
     assert index_bits(compiled.design, compiled.arch) == 10
+
+
+@pytest.mark.parametrize("kind", ["i8", "u8"])
+@pytest.mark.parametrize("op", ["mul", "add", "sub", "convert"])
+def test_the_ends_of_what_makes_integers_wider(op: str, kind: str) -> None:
+    """On all operands."""
+    source = value_type(kind)
+    given = operation(op, source, value_type("i32"))
+    words = np.arange(256)
+    operands = [words] if op == "convert" else [each.ravel() for each in np.meshgrid(words, words)]
+    found = given.apply(*operands).astype(np.int32)
+    assert given.ends == (found.min(), found.max())
+    assert operation(op, value_type("i32"), value_type("i32")).ends is None
+    assert operation(op, source, source).ends is None
 
 
 def _outcomes(work: Workload) -> Counter[str]:

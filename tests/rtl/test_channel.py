@@ -53,3 +53,28 @@ def test_against_a_queue(depth, latency):
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench)
     simulator.run()
+
+
+@pytest.mark.parametrize("depth", [1, 3, 40])
+def test_bits_that_are_not_stored(depth: int) -> None:
+    """Above those that are kept come zeros, or copies of the highest."""
+    for is_signed, given in ((False, 0x005B), (True, 0xFFDB)):
+        channel = Fifo(16, depth, kept=0b0111_1011, early=0b11, is_signed=is_signed)
+
+        async def bench(ctx: SimulatorContext, channel: Fifo = channel, given: int = given) -> None:
+            for token, wanted in ((0x00DF, given), (0xFFA4, 0x0020)):
+                ctx.set(channel.i.push, 1)
+                ctx.set(channel.i.strobe, 1)
+                ctx.set(channel.i.token, token)
+                await ctx.tick()
+                ctx.set(channel.i.push, 0)
+                ctx.set(channel.i.strobe, 0)
+                assert ctx.get(channel.o.payload) == wanted
+                ctx.set(channel.o.ready, 1)
+                await ctx.tick()
+                ctx.set(channel.o.ready, 0)
+
+        simulator = Simulator(channel)
+        simulator.add_clock(1e-6)
+        simulator.add_testbench(bench)
+        simulator.run()

@@ -103,27 +103,35 @@ def test_it_runs_with_any_memories():
 
 
 @pytest.mark.parametrize(
-    ("program", "words"),
+    ("program", "words", "types"),
     [
-        ("mmadd", {}),
-        ("sae", {}),
-        ("spmm", {"lanes": "i=4"}),
-        ("sddmm", {}),
-        ("sum_sum", {}),
+        ("mmadd", {}, {}),
+        ("sae", {}, {}),
+        ("spmm", {"lanes": "i=4"}, {}),
+        ("sddmm", {}, {}),
+        ("sum_sum", {}, {}),
+        ("spmm", {}, {"A": "i8", "X": "i8"}),
+        ("spmm", {}, {"A": "i8"}),
     ],
 )
-def test_channels_store_what_is_sent(program: str, words: dict[str, str]) -> None:
-    """In a run, no token has a bit set that its channel leaves out, and none is EMPTY where that is
+def test_channels_store_what_is_sent(program: str, words: dict[str, str], types: dict[str, str]) -> None:
+    """In a run, no token has a bit that its channel does not give back, and none is EMPTY where that is
     excluded."""
     work = bind_program(program, ["random:seed=3"])
-    compiled = compile_workload(work, with_words(Schedule(), words), value=value_type("f32"))
+    work = work.with_types({name: value_type(given) for name, given in types.items()})
+    value = value_type("i32" if types else "f32")
+    compiled = compile_workload(work, with_words(Schedule(), words), value=value)
     memories, extents = load_inputs(compiled.program, compiled.design, work.tensors)
     results = simulate_regions(compiled.design, compiled.arch, memories, extents, trace=True)
     for graph, result in zip(compiled.design.runs, results, strict=True):
         for channel in graph.channels:
-            kept, early = bits_of(graph, channel.source)
+            kept, early, is_signed = bits_of(graph, channel.source)
             sent = [token for _, token in result.traces[channel.name]]
-            assert all((token.kind | token.payload << 2) & ~kept == 0 for token in sent), channel.name
+            whole = (1 << 2 + graph.given(graph.node[channel.source.node], channel.source.port).width(32)) - 1
+            for token in sent:
+                bits = token.kind | token.payload << 2
+                is_low = is_signed and token.kind == Kind.VAL and bits & kept > kept >> 1
+                assert bits == (bits & kept | (whole & ~kept if is_low else 0)), channel.name
             ends = [token for token in sent if token.kind in (Kind.STOP, Kind.DONE)]
             assert all((token.kind | token.payload << 2) & ~early == 0 for token in ends), channel.name
             if channel.source not in may_be_empty(graph):
@@ -135,4 +143,4 @@ def test_a_channel_is_no_wider_than_its_stream() -> None:
     compiled = compile_workload(bind_program("spmv", ["karate"]))
     graph = compiled.design.regions[0]
     (outer,) = (c.source for c in graph.channels if c.sink.node.startswith("write_dense"))
-    assert bits_of(graph, outer) == (0b111111_11, 0b11)
+    assert bits_of(graph, outer) == (0b111111_11, 0b11, False)

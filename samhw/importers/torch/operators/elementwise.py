@@ -155,7 +155,12 @@ def import_clamp(
         for function, bound in ((max_, min), (min_, max)):
             x = x if bound is None else importer.elementwise(function, x, bound)
         return importer.value(x)
-    return importer.elementwise(lambda e: clamp(e, min, max), importer.materialized(x))  # type: ignore[arg-type]
+    return importer.elementwise(lambda e: clamp(e, min, max), x)  # type: ignore[arg-type]
+
+
+@operator("hardtanh")
+def import_hardtanh(importer: Importer, x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Value:
+    return import_clamp(importer, x, min_val, max_val)
 
 
 @operator("clamp_min")
@@ -170,7 +175,6 @@ def import_clamp_max(importer: Importer, x: Operand, greatest: Operand) -> Value
 
 for _names, _function, _parameters in (
     ("softplus", softplus, 2),
-    ("hardtanh", lambda x, min_val=-1.0, max_val=1.0: clamp(x, min_val, max_val), 2),
     ("hardsigmoid", lambda x: clamp(x + 3.0, 0, 6) * (1 / 6), 0),
     ("elu", elu, 3),
     ("celu", lambda x, alpha=1.0: elu(x, alpha, 1.0, 1 / alpha), 1),

@@ -43,8 +43,8 @@ def widen(m: Module, f: FloatFormat, g: FloatFormat, word: Value) -> Value:
 
 
 class FloatToFloat(Unit):
-    """Exact to a type that has all numbers of the source, at once; else rounded, once subnormals of the source
-    are normalised."""
+    """Exact to a type that has all numbers of the source, at once; else rounded, after a stage in which
+    subnormals of the source are normalised."""
 
     def __init__(self, source: Float, target: Float):
         self.source = source

@@ -6,6 +6,7 @@ from functools import partial
 from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib.wiring import In
 
+from samhw.graph import Arch
 from samhw.graph.numerics import ValueType, value_type
 from samhw.rtl.units import Unit, accumulate_unit, alu_unit
 
@@ -30,8 +31,13 @@ CROSSING = {
 
 
 def unit_cases(value: ValueType) -> Iterator[tuple[str, Callable[[], Unit]]]:
-    """What each unit for operands of that type computes, and a function that makes it."""
-    makers = {f"{op} {value}": partial(alu_unit, op, value) for op in value.operations}
+    """What each unit for operands of that type computes, and a function that makes it, as a design of the
+    default latencies has it."""
+    arch = Arch()
+    makers = {
+        f"{op} {value}": partial(alu_unit, op, value, latency=arch.alu_latency(op, value))
+        for op in value.operations
+    }
     makers[f"accumulate sum {value}"] = partial(accumulate_unit, "sum", value)
     for op, target in CROSSING.get(value.name, [("convert", "f32")]):
         makers[f"{op} {value} to {target}"] = partial(alu_unit, op, value, value_type(target))

@@ -66,9 +66,12 @@ class Relu(Unit):
 class LeakyRelu(Unit):
     """a, or a * b, b being the slope, where a is negative; as long as a multiplication."""
 
-    def __init__(self, value_type: Arithmetic):
+    def __init__(self, value_type: Arithmetic, *, latency: int = 0):
         self.value_type = value_type
-        self.product = FloatMultiply(value_type) if isinstance(value_type, Float) else Multiply(value_type)
+        if isinstance(value_type, Float):
+            self.product: Unit = FloatMultiply(value_type, latency=latency)
+        else:
+            self.product = Multiply(value_type)
         super().__init__(value_type.width, "a b", self.product.registers)
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -184,7 +187,7 @@ def _unit(op: str, value_type: Float | Integer | Fixed, latency: int) -> Unit | 
         case "relu":
             return Relu(value_type)
         case "leaky_relu":
-            return LeakyRelu(value_type)
+            return LeakyRelu(value_type, latency=latency)
     return None
 
 

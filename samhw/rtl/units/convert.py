@@ -43,13 +43,15 @@ def widen(m: Module, f: FloatFormat, g: FloatFormat, word: Value) -> Value:
 
 
 class FloatToFloat(Unit):
-    """Exact to a type that has all numbers of the source, at once; else rounded."""
+    """Exact to a type that has all numbers of the source, at once; else rounded, after a stage in which
+    subnormals of the source are normalised."""
 
     def __init__(self, source: Float, target: Float):
         self.source = source
         self.target = target
         self.is_exact = target.format.has_all(source.format)
-        super().__init__(source.width, "a", registers=0 if self.is_exact else 1, result_width=target.width)
+        registers = 0 if self.is_exact else 1 + source.format.subnormals
+        super().__init__(source.width, "a", registers, result_width=target.width)
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
@@ -57,7 +59,7 @@ class FloatToFloat(Unit):
         if self.is_exact:
             m.d.comb += self.result.eq(widen(m, f, g, self.a))
             return m
-        x = unpack(m, f, self.a)
+        x = delayed(m, unpack(m, f, self.a), self.registers - 1)
         more = max(g.mantissa + 1 - f.mantissa, 0)
         word = round_significand(
             m,

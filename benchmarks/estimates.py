@@ -2,15 +2,15 @@
 
 All models and kernels at three levels of fusion, each on three data sets where it takes them: Cora (a file),
 a power-law graph, and random data; and random programs, drawn as the tests draw them. `--kind` takes other
-statistics than exact ones; `--memory ddr4` has all tensors off chip; `--worst N` lists the runs that are
-furthest off.
+statistics than exact ones; `--worst N` lists the runs that are furthest off. `--memory ddr4` has all tensors
+off chip, also with 4 lanes, and with regions side by side.
 
 Usage, from the repository's root: python -m benchmarks.estimates [--data FOLDER] [--programs N] [--kind KIND]
 [--memory NAME] [--worst N] [--json FILE|-]
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -71,15 +71,30 @@ def random_programs(count: int) -> list[tuple[str, Workload]]:
     return found
 
 
+LANES = 4
+
+
+def schedules(workload: Workload, memory: OffChipMemory | None) -> dict[str, Schedule]:
+    """Each level of fusion; beside a memory also what contends for it: lanes of the first two indices of
+    each result, and regions side by side."""
+    found: dict[str, Schedule] = {level: Schedule(fuse=level) for level in FUSION_LEVELS}
+    if memory is not None:
+        indices = dict.fromkeys(i for s in workload.program.statements for i in s.lhs.variables[:2])
+        found |= {f"{LANES} lanes of {index}": Schedule(lanes={index: LANES}) for index in indices}
+        if len(workload.program.statements) > 1:
+            found["side by side"] = Schedule(fuse="none", parallel="all")
+    return found
+
+
 def rows(
-    cases: Iterator[tuple[str, Workload]], kind: str, memory: OffChipMemory | None
+    cases: Sequence[tuple[str, Workload]], kind: str, memory: OffChipMemory | None
 ) -> Iterator[dict[str, Any]]:
-    """A row for each case and level of fusion."""
+    """A row for each case and schedule."""
     for name, workload in cases:
         statistics = workload.statistics(kind)
-        for level in FUSION_LEVELS:
+        for level, schedule in schedules(workload, memory).items():
             try:
-                compiled = compile_workload(workload, Schedule(fuse=level), value=VALUE, memory=memory)
+                compiled = compile_workload(workload, schedule, value=VALUE, memory=memory)
                 taken = measure_compiled(workload, compiled, memory=memory)
             except (InputError, RunError):
                 continue
@@ -91,7 +106,7 @@ def rows(
                 "bytes": (expected.bytes, taken.bytes_read + taken.bytes_written),
                 "cycles": (expected.cycles, taken.cycles),
             }
-            yield {"case": name, "fusion": level, "ms": 1e3 * seconds, **pairs}
+            yield {"case": name, "schedule": level, "ms": 1e3 * seconds, **pairs}
 
 
 def error(pair: tuple[float, float]) -> float:
@@ -128,7 +143,7 @@ def worst(found: list[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:
             yield {
                 "figure": figure,
                 "case": row["case"],
-                "fusion": row["fusion"],
+                "schedule": row["schedule"],
                 "estimate": round(expected),
                 "run": round(taken),
                 "error %": 100 * error(row[figure]),
@@ -150,7 +165,7 @@ def main() -> None:
         cases = [] if arguments.only_programs else list(models(arguments.data, graph))
     cases += random_programs(arguments.programs) if arguments.programs else []
     memory = load_memory(arguments.memory) if arguments.memory else None
-    found = list(follow(rows(iter(cases), arguments.kind, memory)))
+    found = list(follow(rows(cases, arguments.kind, memory)))
     if arguments.worst:
         report("furthest off", list(worst(found, arguments.worst)), None)
     beside = f", all tensors in {memory.name}" if memory else ""

@@ -282,9 +282,9 @@ VIEWS: Mapping[str, Callable[[], str]] = {
     ),
     "units": Summary("synthesis_units", "type: value", "registers; LUTs: luts; MHz: mhz", digits=0),
     "estimates": Columns(
-        "estimates",
-        "runs; of: figure; number; median, %: median %; 90th, %: 90th %",
-        where={"runs": one_of("models and kernels", "random programs"), "figure": one_of("bytes", "cycles")},
+        {"estimates": "on chip", "estimates_ddr4": "DDR4", "estimates_hbm2": "HBM2"},
+        "tensors: ; runs: number; median, %: median %; 90th, %: 90th %",
+        where={"runs": one_of("all"), "figure": one_of("cycles")},
     ),
     "area": Summary(
         "area", "designs in: value", "LUTs, %: luts error; registers, %: registers error", digits=1

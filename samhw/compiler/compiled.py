@@ -10,7 +10,15 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler.passes import Lowerable, Recipe
 from samhw.compiler.region import LoweredRegion
 from samhw.compiler.scope import Lowerings
-from samhw.cost import BASE, AreaEstimate, DesignEstimate, Results, estimate_area, estimate_graph
+from samhw.cost import (
+    BASE,
+    AreaEstimate,
+    DesignEstimate,
+    Results,
+    estimate_area,
+    estimate_graph,
+    estimated_cycles,
+)
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.graph import (
@@ -25,7 +33,6 @@ from samhw.graph import (
     sequence_of,
 )
 from samhw.graph.numerics import ValueType
-from samhw.graph.sequence import total_of
 from samhw.lang import Program, Statement, block_sizes, reaching_beyond
 from samhw.lang.decision import Refusal, RegionDecision
 from samhw.lang.splits import RowOrders
@@ -247,8 +254,8 @@ def estimate_compiled(
             graph, compiled.arch, extents, statistics, results, off_chip=off_chip, rows_wait=rows_wait
         )
         regions.append(region.repeated(times[graph.name]))
-    cycles = {turn: region.cycles for turn, region in zip(design.turns, regions, strict=True)}
-    return DesignEstimate(tuple(regions), total_of(design.sequence, cycles))
+    cycles = estimated_cycles(design.sequence, dict(zip(design.turns, regions, strict=True)))
+    return DesignEstimate(tuple(regions), cycles)
 
 
 def run_extents(compiled: Compiled, statistics: TensorStatistics) -> Mapping[str, int]:

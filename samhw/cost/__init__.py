@@ -2,7 +2,13 @@
 
 from samhw.cost.area import AreaEstimate, RegionArea, estimate_area
 from samhw.cost.components import BASE, FAMILIES, Use
-from samhw.cost.design_cost import DesignEstimate, NodeEstimate, RegionEstimate, estimate_graph
+from samhw.cost.design_cost import (
+    DesignEstimate,
+    NodeEstimate,
+    RegionEstimate,
+    estimate_graph,
+    estimated_cycles,
+)
 from samhw.cost.devices import (
     DEVICES,
     FITS,
@@ -41,6 +47,7 @@ __all__ = [
     "estimate",
     "estimate_area",
     "estimate_graph",
+    "estimated_cycles",
     "find_device",
     "parse_budget",
     "reached_clock",

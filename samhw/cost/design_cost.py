@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.cycles import CycleEstimate
-from samhw.cost.off_chip import BankCosts, PortCosts
+from samhw.cost.off_chip import BankCosts, PortCosts, beside_memory
 from samhw.cost.statistics import TensorStatistics
 from samhw.cost.stream_supports import Results, flows, results_of
-from samhw.graph import Arch, Graph, MemoryRole, OffChipMemory, OffChipPort
+from samhw.graph import Arch, Graph, MemoryRole, OffChipMemory, OffChipPort, Parallel, Steps
+from samhw.graph.sequence import in_turn, total_of, walk
 from samhw.words import counted, html_section, html_table
 
-__all__ = ["DesignEstimate", "NodeEstimate", "RegionEstimate", "estimate_graph"]
+__all__ = ["DesignEstimate", "NodeEstimate", "RegionEstimate", "estimate_graph", "estimated_cycles"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class RegionEstimate:
         coupled: the reducers at which what comes before and what comes after wait for each other's rows,
             and by how much longer the region takes for that.
         lines: that each port to memory off chip asks for, by the port's name.
+        apart: the cycles, if that memory kept up with all ports.
+        masters: the cycles that each master of it has to do with all lines.
     """
 
     name: str
@@ -51,6 +54,8 @@ class RegionEstimate:
     nodes: Mapping[str, NodeEstimate]
     coupled: Mapping[str, float] = field(default_factory=dict)
     lines: Mapping[str, float] = field(default_factory=dict)
+    apart: float = 0.0
+    masters: tuple[float, ...] = ()
 
     def repeated(self, times: int) -> "RegionEstimate":
         """What is expected of this many runs of the region, with a cycle between them."""
@@ -64,7 +69,9 @@ class RegionEstimate:
         coupled = {name: times * longer for name, longer in self.coupled.items()}
         lines = {name: times * count for name, count in self.lines.items()}
         moved = times * self.bytes_read, times * self.bytes_written
-        return RegionEstimate(self.name, cycles, *moved, nodes, coupled, lines)
+        masters = tuple(times * busy for busy in self.masters)
+        apart = times * self.apart + times - 1
+        return RegionEstimate(self.name, cycles, *moved, nodes, coupled, lines, apart, masters)
 
     @property
     def operations(self) -> float:
@@ -118,6 +125,20 @@ class DesignEstimate:
         return html_section(f"about {self.cycles:,.0f} cycles", html_table(rows))
 
 
+def estimated_cycles(sequence: Steps, regions: Mapping[int, RegionEstimate]) -> float:
+    """The cycles of all regions, by their numbers: of those that run side by side, which wait for each other
+    at the masters of a memory off the chip, those of the longest one beside all others."""
+    cycles = {number: region.cycles for number, region in regions.items()}
+    for step in walk(sequence):
+        if isinstance(step, Parallel):
+            beside = list(in_turn((step,)))
+            busy = [sum(own) for own in zip(*(regions[number].masters for number in beside), strict=True)]
+            longest = max(beside, key=cycles.__getitem__)
+            meeting = beside_memory(max(regions[number].apart for number in beside), busy)
+            cycles[longest] = max(cycles[longest], meeting if busy else 0.0)
+    return total_of(sequence, cycles)
+
+
 def estimate_graph(
     graph: Graph,
     arch: Arch,
@@ -144,6 +165,7 @@ def estimate_graph(
     counts = TokenCounts(graph, arch, found, statistics)
     busiest = TokenCounts(graph, arch, found, statistics, busiest=True)
     ports = None if off_chip is None else PortCosts(busiest, extents, *off_chip)
+    asked = None if off_chip is None else PortCosts(counts, extents, *off_chip)
     banks = BankCosts(busiest, extents) if any(memory.banks for memory in graph.memories) else None
     timing = CycleEstimate(busiest, [costs for costs in (ports, banks) if costs is not None])
     nodes = {
@@ -157,11 +179,13 @@ def estimate_graph(
     cycles = max((timing.apart, *coupled.values()))
     region = RegionEstimate(
         graph.name,
-        cycles if ports is None else ports.together(cycles),
+        cycles if asked is None else asked.together(cycles),
         size[MemoryRole.INPUT],
         size[MemoryRole.OUTPUT],
         nodes,
         {name: longer - timing.apart for name, longer in coupled.items()},
-        {} if ports is None else ports.lines,
+        {} if asked is None else asked.lines,
+        cycles,
+        () if asked is None else tuple(asked.masters),
     )
     return region, {**results, **results_of(graph, found)}

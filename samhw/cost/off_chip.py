@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
+
+import numpy as np
 
 from samhw.cost.counts import TokenCounts
 from samhw.cost.stream_supports import Carried
@@ -23,7 +26,7 @@ from samhw.graph.off_chip_memory import read_latency
 from samhw.graph.spec import Each, StoredArray
 from samhw.tensors import Format
 
-__all__ = ["BankCosts", "PortCosts"]
+__all__ = ["BankCosts", "PortCosts", "beside_memory"]
 
 PASSING = 2
 """Cycles that a read port adds to a token that reads nothing, or what is there."""
@@ -44,15 +47,18 @@ MEAN_GAP, MEAN_WAIT = 1.75, 16.5
 class _Loop(NamedTuple):
     """A loop in which places ascend: over the coordinates of a fiber, in a number of rounds.
 
-    `turns` are those of a round, of the `extent` places, or rows of places, that the fiber has. With `again`
-    the next round is about the same fiber.
+    `turns` are those of a round, of the `extent` places, or rows of places, that the fiber has. Rounds that
+    follow each other may be about the same fiber, which changes `fibers` times in all, with the first. With
+    `dealt` lanes have the turns of all rounds one after another, and if it is `outermost` all fibers begin at
+    the array's first place.
     """
 
-    over: str
+    dealt: bool
+    outermost: bool
     rounds: float
     turns: float
     extent: float
-    again: bool
+    fibers: float
 
 
 Port = OffChipPort | BankPort
@@ -81,14 +87,19 @@ class _Reads:
             depth -= 1
         loops: list[_Loop] = []
         while depth and len(loops) < len(path) and around[depth - 1] == path[-1 - len(loops)]:
-            if loops and loops[-1].over in flow.lanes:
-                break
-            rounds = max(1.0, self._counts.present(flow, depth - 1))
-            turns = max(1.0, self._counts.present(flow, depth) / rounds)
-            extent = max(turns, self._extent(port, path, len(path) - 1 - len(loops), flow))
+            all_turns = max(1.0, self._counts.present(flow, depth))
+            # A lane has no part of some fibers.
+            rounds = min(max(1.0, self._counts.present(flow, depth - 1)), all_turns)
+            extent = max(all_turns / rounds, self._extent(port, path, len(path) - 1 - len(loops), flow))
             depth -= 1
-            again = depth > 0 and around[depth - 1] not in path
-            loops.append(_Loop(path[-1 - len(loops)], rounds, turns, extent, again))
+            outside = depth
+            while outside and around[outside - 1] not in path:
+                outside -= 1
+            fibers = rounds if outside == depth else max(1.0, self._counts.present(flow, outside))
+            level = len(path) - 1 - len(loops)
+            dealt = path[level] in flow.lanes
+            loops.append(_Loop(dealt, level == 0, rounds, all_turns / rounds, extent, min(rounds, fibers)))
+            depth = outside
         return loops
 
     def _extent(self, port: Port, path: Sequence[str], level: int, flow: Carried) -> float:
@@ -163,43 +174,63 @@ class PortCosts(_Reads):
         loops = self._loops(port)
         if not loops:
             return max(1.0, place / line)
-        size = float(place)
+        size, again = float(place), 0.0
         for n, loop in enumerate(loops):
             span = loop.extent * size
+            found, same = self._asked(port, loop, loops[n + 1 :], size)
+            again += (loop.rounds - loop.fibers) * same
             if span >= line or n + 1 == len(loops):
-                return self._asked(port, loop, loops[n + 1 :], size)
+                return found + again
             size = span
         raise AssertionError
 
-    def _asked(self, port: OffChipPort, loop: _Loop, outer: Sequence[_Loop], size: float) -> float:
-        """The lines that are asked for in all rounds of a loop over places, or over rows of them, of this
-        size, which are smaller than lines."""
+    def _asked(
+        self, port: OffChipPort, loop: _Loop, outer: Sequence[_Loop], size: float
+    ) -> tuple[float, float]:
+        """The lines that are asked for in the rounds of a loop over places, or over rows of them, of this
+        size, which are smaller than lines, as far as each is about another fiber; and in a round about the
+        same one."""
         line, place = self._memory.ports.line, port.array.place_bytes
         span = loop.extent * size
         share = min(1.0, loop.turns / loop.extent)
-        begun = 0.0 if span % line == 0 else min(1.0, max(0.0, (span - place) / line))
+        aligned = loop.outermost or span % line == 0
+        begun = 0.0 if aligned else min(1.0, max(0.0, (span - place) / line))
         """Of rounds that begin anywhere in a line, how many lines more they look into."""
-        touched = _touched(loop.turns, max(1.0, span / line))
+        touched = self._dealt(port, loop, size) if loop.dealt else _touched(loop.turns, max(1.0, span / line))
         whole = touched + begun
         follows = self._memory.ports.ahead * share * min(1.0, whole - 1)
+        # The first line may be the one that the round before has ended with.
+        same = follows + whole - (1 - begun if span <= line else 0.0)
         if outer:
             # A round goes on where the one before has ended, if that was about the fiber before that.
             beside = min(1.0, outer[0].turns / outer[0].extent)
-            jumps = loop.rounds * (1 - beside) + outer[0].rounds * beside
-            return loop.rounds * touched + jumps * (begun + follows)
-        if loop.again:
-            whole_again = whole - (1 - begun if span < line else 0.0)
-        else:
-            whole_again = max(0.0, whole - 1 / max(1.0, port.array.lines))
-        return whole + (loop.rounds - 1) * (whole_again + follows)
+            jumps = loop.fibers * (1 - beside) + outer[0].rounds * beside
+            return loop.fibers * touched + jumps * (begun + follows), same
+        other = max(0.0, whole - 1 / max(1.0, port.array.lines))
+        return whole + (loop.fibers - 1) * (other + follows), same
+
+    def _dealt(self, port: OffChipPort, loop: _Loop, size: float) -> float:
+        """The lines that a round asks for, if a lane has one row in several, of this size each.
+
+        If they are more than a line apart, each begins in a line of its own, and may end in the next one.
+        From there, and from a row in the line after the one before, the port reads ahead, mostly in vain.
+        """
+        line, place, ahead = self._memory.ports.line, port.array.place_bytes, self._memory.ports.ahead
+        apart = size * loop.extent / loop.turns / line
+        if apart <= 1:
+            return max(1.0, loop.turns * apart)
+        ends = max(0.0, size - place) / line
+        in_vain = ahead * max(0.0, size - 2 * place) / line
+        if size > place:
+            in_vain += ahead * max(0.0, 2 - apart) * (apart - 1)
+        return loop.turns * (1 + ends + in_vain)
 
     # Cycles of memories
 
     def together(self, cycles: float) -> float:
         """The cycles of a graph that takes this many if its memories keep up with it: each of these also
         takes its time for all lines, and both together more than either."""
-        busiest = max(self.masters, default=0.0)
-        both = float((cycles**SHARPNESS + busiest**SHARPNESS) ** (1 / SHARPNESS))
+        both = beside_memory(cycles, self.masters)
         return both * (1 + self._refreshed(both))
 
     @cached_property
@@ -214,33 +245,71 @@ class PortCosts(_Reads):
         beats = _cycles_of_line(self._memory)
         cycles = max(reads * beats, reads + writes * (beats + 1))
         if isinstance(self._memory, Dram):
-            cycles = max(cycles, (reads + writes) * self._line(self._memory, own))
+            # What a writer has left at its end comes when nothing is read.
+            among = max(0.0, writes - sum(port.write for port in own))
+            busy = (reads + writes) * self._line(self._memory, own) + _turns(self._memory, reads, among)
+            cycles = max(cycles, busy)
         return cycles
 
     def _line(self, dram: Dram, ports: Sequence[OffChipPort]) -> float:
         """The cycles that a DRAM has to do with a line of some ports: its bursts, and other rows of a bank
         where several ports read far from each other."""
         clocks = max(1.0, dram.ports.line / dram.burst_bytes) * dram.ccd_s
+        clocks += (dram.ccd_l - dram.ccd_s) / dram.groups  # By chance in the group of the line before.
         clocks += self._conflicts(dram, ports) * BESIDE_A_ROW * (dram.ras + dram.rp)
         awake = 1 - (dram.rfc + dram.rp) / dram.refi
         return clocks / awake * dram.clock_ps / dram.cycle_ps * dram.ports.masters / dram.channels
 
     def _conflicts(self, dram: Dram, ports: Sequence[OffChipPort]) -> float:
-        """How probable it is that a bank has another row open: some other port has been there since, and what
-        all of them read does not lie in as many rows as there are banks."""
-        share = dram.channels / dram.ports.masters
-        beside = dram.groups * dram.banks * dram.row_bytes * share
-        """Bytes that do not come into each other's way."""
-        streams: dict[str, float] = {}
-        size = 0.0
-        for array in {port.array.memory: port.array for port in ports}.values():
-            own = {port.name: self.lines[port.name] for port in ports if port.array is array}
-            touched = min(array.size, sum(own.values()) * dram.ports.line)
-            size += touched
-            streams |= own if touched > beside else {array.memory: sum(own.values())}
-        alike = sum(streams.values()) ** 2 / max(1e-9, sum(line**2 for line in streams.values()))
-        others = 1 - float((1 - 1 / dram.banks) ** max(0.0, alike - 1))
-        return others * max(0.0, 1 - beside / max(1.0, size))
+        """How probable it is that a bank has another row open than that of a line.
+
+        Rows of a bank lie as far apart as all banks reach. One stays open until another one of the same bank
+        is asked for, of any array that lies there. Places that ascend are asked for in one row of their array
+        at a time, also by the ports of several lanes, if all are about as far.
+        """
+        reach = dram.row_bytes * dram.groups * dram.channels // dram.ports.masters
+        streams = {port.name: self._stream(port) for port in ports}
+        arrays = {streams[port.name]: port.array for port in ports}
+        asked = dict.fromkeys(arrays, 0.0)
+        for port in ports:
+            asked[streams[port.name]] += self.lines[port.name]
+        jumping = {streams[port.name] for port in ports if not self._ascends(port)}
+        total = sum(asked.values())
+        if not total:
+            return 0.0
+        rows = {
+            name: np.arange(array.base // reach, 1 + (array.base + array.size - 1) // reach)
+            for name, array in arrays.items()
+        }
+        rates = np.zeros(1 + max(int(own[-1]) for own in rows.values()))
+        for name, own in rows.items():
+            rates[own] += asked[name] / len(own)
+        banks = np.bincount(np.arange(len(rates)) % dram.banks, rates, dram.banks)
+        found = 0.0
+        for name, own in rows.items():
+            each = asked[name] / len(own)
+            here, there = rates[own], banks[own % dram.banks] - rates[own]
+            if name not in jumping:
+                there = there - each * (np.bincount(own % dram.banks)[own % dram.banks] - 1)
+                here = here - each + asked[name]
+                found += min(asked[name], len(own) - 1)
+            found += asked[name] * float(np.mean(there / np.maximum(here + there, 1e-9)))
+        return min(1.0, found / total)
+
+    def _stream(self, port: OffChipPort) -> str:
+        """What a port's places come with: the same for all lanes that go through an array together."""
+        node = self._counts.graph.node[port.node]
+        source = self._counts.graph.fanin[Endpoint(port.node, node.inputs[0].name)].source
+        flow = self._counts.found[source]
+        outside = takewhile(
+            lambda index: index not in {led.index for led in flow.path}, self._indices[source]
+        )
+        return port.name if any(index in flow.lanes for index in outside) else port.memory
+
+    def _ascends(self, port: OffChipPort) -> bool:
+        """Whether what a port reads or writes is in the order of its array, as a whole."""
+        loops = self._loops(port)
+        return port.write or (bool(loops) and (loops[-1].outermost or loops[-1].fibers <= 1))
 
     def _refreshed(self, cycles: float) -> float:
         """By what share refreshes make a run longer: tokens that are under way bridge some of the time."""
@@ -348,9 +417,24 @@ class BankCosts(_Reads):
         return self._counts.tokens(source) + waits
 
 
+def beside_memory(cycles: float, masters: Sequence[float]) -> float:
+    """The cycles of what takes this many if a memory keeps up with it, beside masters that have to do with
+    its lines for so long: more than either."""
+    busiest = max(masters, default=0.0)
+    return float((cycles**SHARPNESS + busiest**SHARPNESS) ** (1 / SHARPNESS))
+
+
 def _touched(accesses: float, lines: float) -> float:
     """How many of some lines are looked into, if accesses are spread over them."""
     return lines * (1 - (1 - 1 / lines) ** accesses) if lines > 1 else 1.0
+
+
+def _turns(dram: Dram, reads: float, writes: float) -> float:
+    """The cycles that the bus of a DRAM's channels takes for turning to writes and back, if these come at any
+    time among reads."""
+    clocks = (dram.cl + dram.burst + 2 - dram.cwl) + (dram.cwl + dram.burst + dram.wtr_s) - 2 * dram.ccd_s
+    runs = reads * writes / max(1.0, reads + writes)
+    return runs * clocks * dram.clock_ps / dram.cycle_ps * dram.ports.masters / dram.channels
 
 
 def _cycles_of_line(memory: OffChipMemory) -> int:

@@ -56,7 +56,7 @@ def test_a_number_is_not_right_where_nan_is_expected() -> None:
 
 def test_what_passes_by_a_bound_that_proves_nothing_is_counted() -> None:
     """Whether the product is equal is open within its rounding, so that 0 and 1 are both right."""
-    assert found(EQUAL, ARRAYS) == Check(1, 1, unproved=3, tensors={"y": Verdict.UNPROVED})
+    assert found(EQUAL, ARRAYS) == Check(1, 1, unproved=3, tensors={"y": Verdict.UNPROVED}, region_error=1)
     assert found(EQUAL, ARRAYS, [0, 1, 0]).unproved == 1
     assert found(EQUAL, ARRAYS, [0, 0, 0]).unproved == 0
 
@@ -66,7 +66,7 @@ def test_what_is_proved_beside_it_makes_a_tensor_plausible() -> None:
     text = "tensor c[i=3]\ntensor d[i=3]\ntensor e[i=3]\ny[i] = 4 * eq(c[i] * d[i], e[i]) + 1\n"
     seen = found(text, {"c": C, "d": D, "e": np.array([C[0] * D[0], 9, 9], np.float32)})
     assert (seen.verdict, seen.unproved) == (Verdict.PLAUSIBLE, 1)
-    assert repr(seen) == "<Check: plausible, max_abs_error=4, bound=4, unproved=1>"
+    assert repr(seen) == "<Check: plausible, max_abs_error=4, region_error=4, bound=4, unproved=1>"
 
 
 @pytest.mark.parametrize(
@@ -231,3 +231,12 @@ def test_a_cascade_has_the_values_of_the_program_as_it_is_written(monkeypatch: p
         compiled = compile_workload(work, schedule, value=value_type("f32"))
         verdicts.append(check(work, compiled, run(compiled, tensors).outputs).verdict)
     assert verdicts == [Verdict.RIGHT, Verdict.WRONG]
+
+
+def test_the_bound_is_for_the_error_of_a_region() -> None:
+    """The last region rounds nothing, and its input has been rounded."""
+    text = "tensor A[i=3, k=3]\ntensor x[k=3]\nT[i] = A[i, k] * x[k]\nH[i] = relu(T[i])\n"
+    rng = np.random.default_rng(1)
+    design = samhw.compile(text, value="bf16", schedule=Schedule(fuse="none"))
+    seen = design.run(A=rng.random((3, 3)), x=rng.random(3)).check()
+    assert seen.bound == seen.region_error == 0 < seen.max_abs_error

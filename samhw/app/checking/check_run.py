@@ -79,11 +79,12 @@ class Check:
     """The comparison with the reference.
 
     `max_abs_error` is the greatest difference of the program's results from NumPy's; a NaN where NumPy has a
-    number is infinitely far from it. `bound` is the greatest error that the value type allows a result (0 for
-    integers). `unproved` counts the elements that pass and prove nothing: they are NaN, or differ and pass
-    only because their bound is infinite, or no less than what the tensor's elements are on average: there,
-    zero would have been as good; or they are an infinity because the order of a sum decides. What is infinite
-    and passes adds nothing to `max_abs_error`.
+    number is infinitely far from it. `region_error` is that from what NumPy makes of what the results' own
+    regions were given, and `bound` the greatest that the value type allows such a one (0 for integers, and
+    for what does not round). `unproved` counts the elements that pass and prove nothing: they are NaN, or
+    differ and pass only because their bound is infinite, or no less than what the tensor's elements are on
+    average: there, zero would have been as good; or they are an infinity because the order of a sum decides.
+    What is infinite and passes adds nothing to `max_abs_error`.
 
     `tensors` has the verdict on each tensor that a region has stored, by what NumPy computes from the
     region's own inputs; `verdict` is the weakest of them.
@@ -105,6 +106,7 @@ class Check:
     sampled: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     compared: bool = True
     plain_bound: float | None = None
+    region_error: float = 0.0
 
     @property
     def is_wider(self) -> bool:
@@ -122,8 +124,8 @@ class Check:
         return self.verdict is not Verdict.WRONG
 
     def __repr__(self) -> str:
-        figures = f"max_abs_error={self.max_abs_error:g}, bound={self.bound:g}, unproved={self.unproved}"
-        return f"<Check: {self.verdict}, {figures}>"
+        own = f"region_error={self.region_error:g}, bound={self.bound:g}, unproved={self.unproved}"
+        return f"<Check: {self.verdict}, max_abs_error={self.max_abs_error:g}, {own}>"
 
 
 def check(workload: Workload, compiled: Compiled, outputs: Mapping[str, Tensor]) -> Check:
@@ -249,7 +251,7 @@ def _with_tensor(
     """A check with what one tensor has added to it."""
     if is_result:
         error, bound = max(found.max_abs_error, seen.max_abs_error), max(found.bound, seen.bound)
-        found = replace(found, max_abs_error=error, bound=bound)
+        found = replace(found, max_abs_error=error, region_error=error, bound=bound)
     return replace(
         found,
         unproved=found.unproved + seen.unproved,
@@ -315,7 +317,7 @@ def _compared(
         bound = max(bound, float(np.max(limit, initial=0)))
         # What is infinite and passes is no error.
         error = max(error, float(np.max(np.where(passes & ~np.isfinite(apart), 0, apart), initial=0)))
-    return Check(error, bound, unproved), _verdict(is_good, unproved, proves)
+    return Check(error, bound, unproved, region_error=error), _verdict(is_good, unproved, proves)
 
 
 def _verdict(is_good: bool, unproved: int, proves: bool) -> Verdict:

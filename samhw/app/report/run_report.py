@@ -413,4 +413,5 @@ def _worst(checks: Sequence[Check]) -> Check:
         {name: weakest(c.tensors[name] for c in checks) for name in checks[0].tensors},
         checks[0].sampled,
         plain_bound=checks[0].plain_bound,
+        region_error=max(c.region_error for c in checks),
     )

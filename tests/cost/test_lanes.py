@@ -28,6 +28,8 @@ def uneven() -> Workload:
         Schedule(lanes={"i": 4}, permute_rows={"A": "even(4)"}),
         Schedule(lanes={"i": 4}, split={"A": "even(4)"}),
         Schedule(lanes={"i": 6}, split={"A": "hyb(1,5)"}),
+        Schedule(lanes={"i": 8}, deal={"i": "ranges"}),
+        Schedule(lanes={"i": 40}, deal={"i": "ranges"}),
     ],
     ids=str,
 )

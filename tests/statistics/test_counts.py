@@ -201,6 +201,10 @@ def test_the_busiest_lane_by_hand() -> None:
     wide = all_of([stored, every("j", 3)])
     assert known.busiest(wide, [Dealt("j", wide, 2)]) == 8
     assert statistics("uniform").busiest(stored, [Dealt("i", every("i", 3), 2)]) == 2
+    # Ranges: one row of two in each, and no less than the longest row however many there are.
+    ranges = [Dealt("i", every("i", 3), lanes, is_even=True) for lanes in (1, 2, 40)]
+    assert [known.busiest(stored, [one]) for one in ranges] == [4, 2, 2]
+    assert statistics("uniform").busiest(stored, ranges[1:2]) == 2
 
 
 @given(st.integers(0, 1 << 30), st.integers(1, 4), st.integers(1, 3))

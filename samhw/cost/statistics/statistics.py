@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from samhw.cost.statistics.support import Support, onto
 from samhw.tensors import Tensor
+from samhw.tensors.ranges import even_ranges
 
 __all__ = [
     "KINDS",
@@ -26,6 +27,9 @@ __all__ = [
 Kind = Literal["uniform", "degrees", "sampled", "exact"]
 RowCounts = Sequence[NDArray[np.float64]]
 """For each of several supports, how many coordinates each row has."""
+
+_ALL = 0.99
+"""The share of coordinates from which on rows are all that there are, and no sample."""
 
 KINDS: tuple[Kind, ...] = ("uniform", "degrees", "sampled", "exact")
 
@@ -76,6 +80,7 @@ class TensorStatistics(ABC):
     def __init__(self) -> None:
         self._counts: dict[Support, float] = {}
         self._busiest: dict[tuple[Support, tuple[Dealt, ...]], float] = {}
+        self._shares: dict[tuple[Support, Dealt], float] = {}
         self._row_counts: dict[tuple[tuple[Support, ...], tuple[str, ...]], RowCounts | None] = {}
 
     @property
@@ -107,13 +112,33 @@ class TensorStatistics(ABC):
             KeyError: as `count` does.
         """
         own = [one for one in dealt if one.index in support.indices]
-        even = prod(one.lanes for one in own if one.is_even)
+        even = prod(self._share_of_ranges(support, one) for one in own if one.is_even)
         key = support, tuple(one for one in own if not one.is_even)
         if not key[1]:
-            return self.count(support) / even
+            return self.count(support) * even
         if key not in self._busiest:
             self._busiest[key] = self._most_dealt(*key)
-        return self._busiest[key] / even
+        return self._busiest[key] * even
+
+    def _share_of_ranges(self, support: Support, dealt: Dealt) -> float:
+        """The share of a support's coordinates that the greatest of some ranges of rows has. A row is in one
+        range, so that a long one leaves little to the other lanes."""
+        key = support, dealt
+        if key not in self._shares:
+            self._shares[key] = max(1 / dealt.lanes, self._greatest_range(support, dealt))
+        return self._shares[key]
+
+    def _greatest_range(self, support: Support, dealt: Dealt) -> float:
+        total, found = self.count(support), self.by_row([support], (dealt.index,))
+        if found is None or not total or not len(found[0]):
+            return 0.0
+        (rows,) = found
+        if np.sum(rows) < _ALL * total:  # Of a sample the longest row is known alone.
+            return float(np.max(rows) / total)
+        begins = even_ranges([np.ceil(np.maximum(rows, 1)).astype(np.int64)], dealt.lanes)
+        assert begins is not None, "ranges without limits have room for all rows"
+        sums = np.concatenate([[0], np.cumsum(rows)])
+        return float(np.max(np.diff(sums[begins])) / total)
 
     def _most_dealt(self, support: Support, dealt: tuple[Dealt, ...]) -> float:
         """The count of the busiest lane."""

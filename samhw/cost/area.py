@@ -79,8 +79,9 @@ class AreaEstimate:
 
     @property
     def use(self) -> Use:
-        """Of the whole design."""
-        return sum((region.use for region in self.regions), self.memories + self.control + self.off_chip)
+        """Of the whole design, in whole numbers: what is shown is what is compared with an FPGA."""
+        parts = sum((region.use for region in self.regions), self.memories + self.control + self.off_chip)
+        return parts.whole
 
     @property
     def caveat(self) -> str:

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cache, lru_cache
+from math import ceil
 from pathlib import Path
 
 from samhw.graph import Endpoint, Graph, Memory, MemoryRole, Node
@@ -88,6 +89,12 @@ class Use:
         that is nothing too, as it is."""
         figures = zip(astuple(self), astuple(over), astuple(under), strict=True)
         return Use(*(own * a / b if b else a or own for own, a, b in figures))
+
+    @property
+    def whole(self) -> "Use":
+        """In whole LUTs, blocks and so on, of which an FPGA has no parts: rounded up, but for what is left of
+        binary fractions."""
+        return Use(*(ceil(round(figure, 6)) for figure in astuple(self)))
 
     def at_least_none(self) -> "Use":
         """Without figures below zero, as a line beyond what was measured may have them."""

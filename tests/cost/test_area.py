@@ -9,7 +9,7 @@ import pytest
 from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.choice import choice
 from samhw.choices.schedule import Schedule
-from samhw.cost import Use, components, estimate_area
+from samhw.cost import FITS, AreaEstimate, Use, components, estimate_area, parse_budget
 from samhw.cost.components import (
     BASE,
     Component,
@@ -222,3 +222,14 @@ def test_regions_of_one_fabric_have_one_set_of_ports() -> None:
     (shared, few), (apart, many) = areas["auto"], areas["none"]
     assert few < many
     assert shared / apart == pytest.approx(few / many, rel=0.1)
+
+
+def test_what_is_shown_is_what_is_compared() -> None:
+    """A tenth of a block is one; what binary fractions leave over is none."""
+    tenth = Use(block_rams=0.1)
+    area = AreaEstimate("ecp5", (), Use(11000, block_rams=10) + tenth, Use(), ())
+    limits = parse_budget("luts=11000,brams=10")
+    assert area.use == Use(11000, block_rams=11)
+    assert limits.verdict(area.use) == "does not fit: block RAMs 110 %"
+    assert tenth.times(3).scaled(Use(block_rams=10), Use(block_rams=3)).whole == Use(block_rams=1)
+    assert limits.verdict(replace(area, memories=tenth.times(100)).use) == FITS

@@ -162,7 +162,7 @@ def _area(device: Device, area: AreaEstimate) -> dict[str, object]:
 
 
 def _use(use: Use) -> dict[str, int]:
-    return {name: round(figure) for name, figure in asdict(use).items()}
+    return {name: int(figure) for name, figure in asdict(use.whole).items()}
 
 
 def _region(region: RegionEstimate, area: RegionArea) -> Mapping[str, object]:

@@ -1,7 +1,7 @@
 """Blocks: which indices go from block to block, and how large the blocks are along them. At the edge they
 reach beyond an extent, and hold zeros there: which statements keep to that."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from samhw.errors import InputError
 from samhw.graph.numerics.operations import vanishes, vanishes_by_first
@@ -21,18 +21,27 @@ def block_sizes(program: Program) -> dict[str, int]:
     """
     if all(decl.format.block is None for decl in program.tensors.values()):
         return {}
-    sizes: dict[str, tuple[int, str]] = {}
+    found: dict[str, dict[int, str]] = {}
     for decl in program.tensors.values():
         for mode, dimension in enumerate(program.dimensions.of_tensor(decl.name)):
-            own = decl.format.block_of(mode)
-            size, name = sizes.setdefault(dimension, (own, decl.name))
-            if size != own:
-                raise InputError(
-                    f"'{name}' is stored in blocks of {size} along {dimension}, but '{decl.name}' in blocks "
-                    f"of {own}; store both in blocks of one size, as --blocks {dimension}={max(size, own)} "
-                    "does."
-                )
-    return {dimension: size for dimension, (size, _) in sizes.items() if size > 1}
+            found.setdefault(dimension, {}).setdefault(decl.format.block_of(mode), decl.name)
+    _check_equal(found)
+    sizes = {dimension: max(own) for dimension, own in found.items()}
+    return {dimension: size for dimension, size in sizes.items() if size > 1}
+
+
+def _check_equal(found: Mapping[str, Mapping[int, str]]) -> None:
+    """Raises `InputError` for dimensions with blocks of several sizes, each by a tensor that has it."""
+    largest = {dimension: max(own) for dimension, own in found.items() if len(own) > 1}
+    if not largest:
+        return
+    dimension = next(iter(largest))
+    (size, name), (other, another) = list(found[dimension].items())[:2]
+    option = "+".join(f"{index}={size}" for index, size in largest.items())
+    raise InputError(
+        f"'{name}' is stored in blocks of {size} along {dimension}, but '{another}' in blocks of {other}; "
+        f"store all in blocks of one size, as --blocks {option} or schedule={{'blocks': {largest}}} does."
+    )
 
 
 def reaching_beyond(statement: Statement) -> Iterator[str]:

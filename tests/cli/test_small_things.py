@@ -123,3 +123,22 @@ def test_a_check_is_asked_for_or_left_out() -> None:
     assert "--no-check leaves that out" in refused("run", "spmv", "--check", "--no-check")
     assert good("run", "spmv", "--no-check").exit_code == 0
     assert "right" in good("run", "spmv", "--check").output
+
+
+def test_compile_prints_the_statements_of_each_region() -> None:
+    told = good("compile", "gcn", "--data", "karate", "--fuse", "none").stdout.splitlines()
+    at = next(number for number, line in enumerate(told) if line.startswith("gcn_0: order"))
+    assert told[at + 1] == "  T1[i, f] = A[i, k] * X[k, f]"
+    assert sum(line.startswith("  ") for line in told) == 7
+
+
+@pytest.mark.parametrize(
+    ("formats", "blocks"),
+    [("A=bcsr(4)", {"i": 4, "k": 4}), ("A=bcsr(4),X=bdense(2)", {"i": 4, "k": 4, "j": 2})],
+)
+def test_blocks_of_several_sizes_are_refused_once(formats: str, blocks: dict[str, int]) -> None:
+    told = refused("run", "spmm", "--data", "karate", "--formats", formats)
+    option = "+".join(f"{index}={size}" for index, size in blocks.items())
+    assert f"--blocks {option} or schedule={{'blocks': {blocks}}} does" in told
+    good("run", "spmm", "--data", "karate", "--formats", formats, "--blocks", option)
+    api.compile("spmm", formats={"A": "bcsr(4)"}, schedule={"blocks": blocks}).run("karate").check()

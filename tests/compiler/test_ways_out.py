@@ -251,7 +251,7 @@ CASES = {
     ),
     "blocks": (
         Way(BLOCKS),
-        "store both in blocks of one size",
+        "store all in blocks of one size",
         [Way(BLOCKS.replace(": dense", ": bdense(4)"))],
     ),
     "an order of a reshape": (

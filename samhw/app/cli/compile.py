@@ -1,6 +1,7 @@
 """`samhw compile`."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -257,6 +258,8 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
             f"{len(graph.channels)} channels, {len(graph.memories)} memories"
             + (f"; and {group.others} alike ({group.name})" if group.others else "")
         )
+        for statement in region.region.statements:
+            click.echo(f"  {replace(statement, order=None)}")  # The line above has the order.
         if region.copy:
             click.echo(f"  copy: {region.copy}")
         if region.note:

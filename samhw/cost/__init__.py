@@ -10,6 +10,7 @@ from samhw.cost.design_cost import (
     estimated_cycles,
 )
 from samhw.cost.devices import (
+    BEYOND_CLOCKS,
     DEVICES,
     FITS,
     GREATEST_CLOCK,
@@ -27,6 +28,7 @@ from samhw.cost.worst_case import Expected, estimate
 
 __all__ = [
     "BASE",
+    "BEYOND_CLOCKS",
     "DEVICES",
     "FAMILIES",
     "FITS",

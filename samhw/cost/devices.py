@@ -9,6 +9,7 @@ from samhw.graph.numerics import ValueType
 from samhw.words import did_you_mean
 
 __all__ = [
+    "BEYOND_CLOCKS",
     "DEVICES",
     "FITS",
     "GREATEST_CLOCK",
@@ -130,6 +131,12 @@ REACHED = {"i32": 134.6, "bf16": 120.2, "f32": 103.2}
 
 GREATEST_CLOCK = 142.7
 """In MHz, the greatest of all of them."""
+
+BEYOND_CLOCKS = (
+    f"above {GREATEST_CLOCK} MHz, the most of the whole designs measured, on an ECP5 of the slowest speed "
+    "grade; a small design or a faster grade may reach it"
+)
+"""Said of a clock that none of them reaches."""
 
 
 def reached_clock(value: ValueType) -> float:

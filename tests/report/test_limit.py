@@ -176,3 +176,14 @@ def test_what_limits_a_region_of_several_is_not_said_to_limit_the_run(name: str)
     for region in report.regions:
         for said in (region.bottleneck.text, region.bottleneck.short):
             assert ("this region" in said, "the run" in said) == (several, not several)
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_busier_node_is_said_not_to_limit_the_run(name: str) -> None:
+    report = told(PLANTED[name])
+    for region in report.regions:
+        busy = {node.name: node.spent.busy for node in region.nodes}
+        (base, *_) = [one.node for one in report.limits if one.region == region.name]
+        for one in report.limits:
+            if one.region == region.name and one.node != base:
+                assert (f"waits for {base}" in one.text) == (busy[one.node] > busy[base])

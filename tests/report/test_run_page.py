@@ -159,7 +159,7 @@ def _values(evil: str) -> dict[str, Any]:
         "shared": [evil],
         "fits_one": True,
         "fitting": 1,
-        "greatest_clock": 1.0,
+        "beyond_clocks": evil,
         "data": json.dumps(view),
     }
 

@@ -50,7 +50,7 @@ from samhw.app.workload import JUDGES, Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
-from samhw.cost import GREATEST_CLOCK, MEASURED_ARCH, reached_clock
+from samhw.cost import BEYOND_CLOCKS, MEASURED_ARCH, reached_clock
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory, RecordedMemory, SdramMemory
 from samhw.graph.off_chip_memory import SDRAM
@@ -297,9 +297,7 @@ def _print_report(report: RunReport, stats: bool) -> None:
     if report.period is not None:
         click.echo(f"  time       {say_time(report.cycles, report.period)} at {say_clock(report.period)}")
         if report.beyond_measured_clocks:
-            click.echo(
-                f"  clock      no design was measured to reach that: on an ECP5 {GREATEST_CLOCK} MHz at most"
-            )
+            click.echo(f"  clock      {BEYOND_CLOCKS}")
     if stats:
         print_statistics(report.regions)
     if stats or report.advised:

@@ -17,7 +17,7 @@ from samhw.app.report.run_statistics import Regions, longest, port_grid, title, 
 from samhw.app.report.time import seconds
 from samhw.compiler.placement import interleaved_lines
 from samhw.compiler.shared_hardware import fabric_lines
-from samhw.cost import FITS, GREATEST_CLOCK, Use
+from samhw.cost import BEYOND_CLOCKS, FITS, GREATEST_CLOCK, Use
 from samhw.graph import Channel, Graph
 
 __all__ = ["DEFAULT_PERIOD", "region_view", "run_page", "run_view"]
@@ -255,7 +255,7 @@ def run_page(report: RunReport) -> str:
         shared=[*fabric_lines(report.compiled), *interleaved_lines(report.compiled)],
         fits_one=fitting > 0,
         fitting=fitting,
-        greatest_clock=GREATEST_CLOCK,
+        beyond_clocks=BEYOND_CLOCKS,
         caveat=areas[0][1].caveat,
         luts=areas[0][1].use.luts,
         family=FAMILY_NAMES[areas[0][0].family],

@@ -85,16 +85,29 @@ def limits(regions: Sequence[RegionReport], total: int) -> tuple[Limit, ...]:
         text = f"{share if several else ''}{_said(region)}"
         found.append(Limit(region.name, len(group.members), _base(region), cycles, text))
     others = [
-        (node.spent.busy, region, node.name)
+        (node.spent.busy, region, node)
         for region in map(longest, groups)
         for node in region.nodes
         if node.name != _base(region) and node.spent.busy
     ]
-    for busy, region, name in sorted(others, key=lambda one: -one[0])[: MOST - len(found)]:
-        where = f" of {region.name}" if several else ""
+    for busy, region, node in sorted(others, key=lambda one: -one[0])[: MOST - len(found)]:
+        where, end = (f" of {region.name}", region.name) if several else ("", "the run")
         share = f"{busy:,} of {region.model_cycles:,} cycles ({busy / region.model_cycles:.1%})"
-        found.append(Limit(region.name, 1, name, busy, f"{name}{where} is busy in {share}."))
+        text = f"{node.name}{where} is busy in {share}{_why_not(node, region, end)}."
+        found.append(Limit(region.name, 1, node.name, busy, text))
     return tuple(found)
+
+
+def _why_not(node: NodeReport, region: RegionReport, end: str) -> str:
+    """Why a node does not limit its region, if it is busier than the one that does."""
+    base = next(one for one in region.nodes if one.name == _base(region))
+    if node.spent.busy <= base.spent.busy:
+        return ""
+    waits = ""
+    if region.bottleneck.reason == "firing":
+        longest_wait = base.spent.longest
+        waits = f", which waits for no node longer than {longest_wait[2] if longest_wait else 0:,} cycles"
+    return f", but the end of {end} waits for {base.name}{waits}"
 
 
 def limit(regions: Sequence[RegionReport], total: int) -> str:

@@ -252,6 +252,7 @@ ALLOWED = {
     "targets": set(),
     "targets/backends": {
         "compiler",
+        "cost",
         "graph",
         "graph/numerics",
         "hls",

@@ -138,3 +138,21 @@ def test_what_a_port_has_belongs_to_the_rtl(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "out" / "address_map.json").read_text())
     assert found["host"]["id_bits"] == 2
     assert "s_axi_awlen" in (tmp_path / "out" / "rtl" / "samhw_top.v").read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("board:arty_a7", "block RAMs (Xilinx 7): fits XC7A35T"),
+        ("verilog", "block RAMs (ECP5): fits LFE5U-85F, XC7A100T"),
+        ("vitis-hls", ""),
+    ],
+)
+def test_area_is_of_the_target(target: str, said: str, tmp_path: Path) -> None:
+    build = ("build", "spmm", "--extents", "i=34,j=34,k=34", "--target", target, "-o")
+    lines = good(*build, tmp_path / "a").stdout.splitlines()
+    assert [line for line in lines if said and said in line] == [
+        line for line in lines if line.startswith("  expected")
+    ]
+    assert bool(report(*build, tmp_path / "b")["fits"]) == bool(said)
+    assert ("  host.py           needs --data; " in "\n".join(lines)) == target.startswith("board:")

@@ -14,6 +14,7 @@ from samhw.app.checking.model_and_rtl import Correlation, Row
 from samhw.app.report.build_page import build_results
 from samhw.app.report.comparison import Comparison
 from samhw.app.report.comparison_page import comparison_results, correlation_results
+from samhw.app.report.grids import shown_areas
 from samhw.app.report.page import BarChart, Results, ResultTable, ScatterChart, axis, results_page, write_page
 from samhw.app.report.run_report import origin
 from samhw.app.report.sweep_page import sweep_results
@@ -72,7 +73,8 @@ def built() -> Results:
     files = [folder / "test_plots.py", folder / "__init__.py"]
     known = {folder / "test_plots.py": "what is looked at first"}
     compiled = compile_workload(workload)
-    return build_results(compiled, "sim", folder, files, known, sized="karate", checked="")
+    areas = shown_areas(compiled)
+    return build_results(compiled, "sim", folder, files, known, areas, sized="karate", checked="")
 
 
 MAKERS: dict[str, Callable[[], Results]] = {

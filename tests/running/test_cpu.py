@@ -55,6 +55,8 @@ def test_a_run_says_its_ratio_and_the_lanes_that_it_takes() -> None:
     slower = BesideCpu(CpuRun(1e-6, {"T": "SciPy"}, "a machine"), 1000, 10.0, "as asked for", None)
     assert slower.ratio == pytest.approx(0.1)
     assert "10.00 times as long" in slower.lines()[1]
+    several = CpuRun(1e-6, {"T": "SciPy", "U": "NumPy", "V": "SciPy"}, "a machine")
+    assert str(several) == "1.0 µs 2 statements by SciPy, 1 by NumPy on a machine"
 
 
 def test_clocks_are_those_that_were_measured() -> None:

@@ -14,7 +14,6 @@ import samhw
 from samhw.app.checking import Verdict
 from samhw.app.checking.types_search import TunedTypes, tune_types
 from samhw.app.cli import main
-from samhw.app.report.grids import tuned_grid
 from samhw.app.sweep.tuning import OBJECTIVES, Trial, Tuned, cost_of, search, shortlist, written_one
 from samhw.app.workload import Workload, bind_program
 from samhw.choices.schedule import Schedule
@@ -67,12 +66,14 @@ def test_a_result_is_told_by_its_verdict() -> None:
         Trial(SMALL, 40, Verdict.WRONG),
     )
     tuned = Tuned("data", trials, 4, "cycles")
-    titles, *rows = tuned_grid(tuned)
+    titles, *rows = tuned.grid()
     told = {row[0]: row[titles.index("result")] for row in rows}
     assert told == {"30": "right", "10": "plausible, 20 unproved", "40": "WRONG"}
     assert [(one["result"], one["checked"]) for one in tuned.to_json()["trials"]] == [
         *(("right", True), ("plausible", True), ("wrong", False))
     ]
+    assert repr(tuned) == "<Tuned on data for cycles: best 10 cycles, 50 LUTs; 3 of 4 designs simulated>"
+    assert len(str(tuned).splitlines()) == tuned._repr_html_().count("<tr>") == 4
 
 
 def test_the_file_says_what_was_guessed() -> None:
@@ -236,6 +237,8 @@ def test_types_from_python() -> None:
     design = samhw.compile(PRODUCT, value="f32")
     data = {"A": np.eye(3), "X": np.full((3, 2), 0.5)}
     found = design.tune_types(data, error=0.0, objective="bytes")
+    assert repr(found).startswith(f"<TunedTypes on {found.data}: best {found.best.said}, error 0, about ")
+    assert len(str(found).splitlines()) == found._repr_html_().count("<tr>") == 1 + len(found.points)
     assert found.best.error == 0
     typed = samhw.compile(PRODUCT, value="f32", types=found.types).run(data)
     np.testing.assert_array_equal(typed["T"], np.full((3, 2), 0.5))

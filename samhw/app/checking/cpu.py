@@ -30,6 +30,7 @@ from samhw.lang.reference import Relation, evaluate, results
 from samhw.lang.reference.plain_values import VALUES
 from samhw.lang.traverse import factors_of
 from samhw.tensors import Tensor
+from samhw.words import counted
 
 __all__ = ["AsFast", "CpuRun", "as_fast", "cpu_run"]
 
@@ -62,7 +63,9 @@ class CpuRun:
 
     def __str__(self) -> str:
         ways = {way: sum(w == way for w in self.ways.values()) for way in dict.fromkeys(self.ways.values())}
-        said = ", ".join(f"{count} by {way}" if len(ways) > 1 else f"by {way}" for way, count in ways.items())
+        (first, count), *others = ways.items()
+        said = f"{counted(count, 'statement')} by {first}" if others else f"by {first}"
+        said = ", ".join([said, *(f"{count} by {way}" for way, count in others)])
         return f"{1e6 * self.seconds:,.1f} µs {said} on {self.machine}"
 
 

@@ -29,6 +29,7 @@ from samhw.lang import Program
 from samhw.lang.reference import Relation, results, side_by_side
 from samhw.lang.typed import types_of, with_types
 from samhw.targets.backends import MODEL, run
+from samhw.words import html_section, html_table, in_columns
 
 __all__ = ["PRICES", "Price", "TunedTypes", "TypedPoint", "tune_types"]
 
@@ -181,6 +182,32 @@ class TunedTypes:
     def place(self, point: TypedPoint) -> tuple[float, float]:
         """Where one stands beside such an axis: its error, and its price."""
         return max(point.error, self.least_shown), point.price(self.objective)[0]
+
+    def grid(self) -> list[list[str]]:
+        """Headings, and a row for each choice of types that was judged, the smallest error first."""
+        rows = [["error", "proven", "LUTs", "bytes", "cycles", "front", "types"]]
+        for point in sorted(self.points, key=lambda one: (one.error, one.price(self.objective))):
+            marks = [
+                point.said,
+                "best" if point is self.best else "",
+                "too large an error" if point.error > self.limit else "",
+            ]
+            most = f"at most {point.most:.2g}" if point.most < inf else ""
+            proven = f"at least {point.least:.2g}" if point.least > self.limit else most
+            figures = (f"{number:,.0f}" for number in (point.luts, point.bytes, point.cycles))
+            error = "" if point.measured is None else f"{point.measured:.2g}"
+            front = "yes" if point in self.front else ""
+            rows.append([error, proven, *figures, front, ", ".join(filter(None, marks))])
+        return rows
+
+    def __repr__(self) -> str:
+        return f"<TunedTypes on {self.data}: best {self.best.said}, {self.best.words}; {self.counts}>"
+
+    def __str__(self) -> str:
+        return in_columns(self.grid())
+
+    def _repr_html_(self) -> str:
+        return html_section(f"{self.data}: {self.about}", html_table(self.grid()))
 
     def to_json(self) -> dict[str, Any]:
         """What `samhw tune --error --json` writes."""

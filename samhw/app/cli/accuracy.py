@@ -32,7 +32,8 @@ __all__ = ["accuracy"]
     "--draws",
     type=click.IntRange(1, 1000),
     metavar="N",
-    help="N inputs of each data: what it leaves to chance is drawn by seeds from 0 on.",
+    help="N inputs of each data: what it leaves to chance is drawn by seeds from 0 on; not of a module, "
+    "which brings its arguments.",
 )
 @click.option(
     "--value",

@@ -21,11 +21,12 @@ from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, c
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
 from samhw.app.cli.progress import building, follow, phase, warn_before
-from samhw.app.report.grids import fit_words, shown_areas
+from samhw.app.report.grids import FAMILY_NAMES, Areas, fit_words, shown_areas
 from samhw.app.report.time import beside
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
+from samhw.cost import SHOWN_DEVICES
 from samhw.errors import InputError, RunError
 from samhw.graph import Design, StreamKind
 from samhw.lang import Program
@@ -129,7 +130,8 @@ def build(
         from samhw.app.report.build_page import build_results
 
         known = _known(backend, Path(output))
-        what = compiled, backend.target, Path(output), written, known
+        areas = shown_areas(compiled, backend.devices or SHOWN_DEVICES)
+        what = compiled, backend.target, Path(output), written, known, areas
         tested = source or "" if checked else ""
         write_results(report, lambda: build_results(*what, sized=sized, checked=tested))
     if not checked:
@@ -148,7 +150,9 @@ def _report(
         "extents": dict(compiled.design.extents),
         "entries": _entries(compiled.design),
         "checked": checked,
-        "fits": {device.name: device.verdict(area.use) for device, area in shown_areas(compiled)},
+        "fits": {
+            device.name: device.verdict(area.use) for device, area in shown_areas(compiled, target.devices)
+        },
         "directory": output,
         "files": files,
     }
@@ -175,16 +179,19 @@ def _print_summary(
     click.echo(f"  extents    up to {extents or 'none: all is scalar'}")
     if entries:
         click.echo(f"  entries    up to {entries}")
-    click.echo(f"  expected   {_area(compiled)}")
+    if areas := shown_areas(compiled, target.devices):
+        click.echo(f"  expected   {_area(areas)}")
     for path, what in _known(target, directory).items():
         click.echo(f"  {path.relative_to(directory)!s:16}  {what}")
+    for name in sorted(target.data_files):
+        if not (directory / name).exists():
+            click.echo(f"  {name:16}  needs --data; {target.key_files[name]}")
 
 
-def _area(compiled: Compiled) -> str:
-    """The area that is expected, and which FPGAs have it."""
-    areas = shown_areas(compiled)
-    use = areas[0][1].use
-    size = f"{use.luts:,.0f} LUTs, {use.block_rams:,.0f} block RAMs of an ECP5"
+def _area(areas: Areas) -> str:
+    """The area that is expected of the first FPGA, and which of them have it."""
+    device, area = areas[0]
+    size = f"{area.use.luts:,.0f} LUTs, {area.use.block_rams:,.0f} block RAMs ({FAMILY_NAMES[device.family]})"
     return f"{size}: {fit_words(areas)}"
 
 

@@ -26,7 +26,6 @@ from samhw.app.cli.pages import plot_option, report_option, write_plot, write_re
 from samhw.app.cli.printed import OUTPUT, command_line, note_written, print_json, print_table
 from samhw.app.cli.progress import Line, line
 from samhw.app.cli.schedules import growing_options
-from samhw.app.report.grids import tuned_grid, types_grid
 from samhw.app.sweep import Configuration, sweep
 from samhw.app.sweep.tuning import (
     OBJECTIVES,
@@ -227,7 +226,7 @@ def _write_types(tuned: TunedTypes, program: Program, views: _Views) -> None:
     if views.json_target:
         print_json(views.json_target, tuned.to_json())
     if views.json_target != "-":
-        print_table(Console(), types_grid(tuned), title=f"{views.program} on {tuned.data}: {tuned.about}")
+        print_table(Console(), tuned.grid(), title=f"{views.program} on {tuned.data}: {tuned.about}")
         click.echo(f"{views.output}: {best.words}, with --types '{best.text}'; {tuned.counts}")
     if views.plot:
         from samhw.app.report.plots import plot_types
@@ -241,7 +240,7 @@ def _write_types(tuned: TunedTypes, program: Program, views: _Views) -> None:
 
 def _say(tuned: Tuned, program: str, output: str) -> None:
     """The trials, and what was written."""
-    print_table(Console(), tuned_grid(tuned), title=f"{program} on {tuned.on}: cycles and LUTs")
+    print_table(Console(), tuned.grid(), title=f"{program} on {tuned.on}: cycles and LUTs")
     best, written = tuned.best, tuned.written
     energy = (
         f", {best.energy / 1e3:,.1f} nJ instead of {written.energy / 1e3:,.1f}" if tuned.by_energy else ""

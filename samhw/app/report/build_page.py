@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from samhw.app.report.grids import FAMILY_NAMES, Areas, device_grid, fit_words, shown_areas
+from samhw.app.report.grids import FAMILY_NAMES, Areas, device_grid, fit_words
 from samhw.app.report.page import Bar, BarChart, Results, ResultTable, Stat
 from samhw.compiler import Compiled, CompiledRegion
 from samhw.cost import AreaEstimate
@@ -24,6 +24,7 @@ def build_results(
     directory: Path,
     files: Sequence[Path],
     known: Mapping[Path, str],
+    areas: Areas,
     *,
     sized: str,
     checked: str,
@@ -34,11 +35,11 @@ def build_results(
         target: the name of what was built for.
         files: that were written into the directory.
         known: what some of them are, in words.
+        areas: what FPGAs it is shown for; an HLS target's are those of the RTL of the same design.
         sized: what it has room for, in words.
         checked: on what data it was simulated before; empty for none.
     """
     design, bits = compiled.design, index_bits(compiled.design, compiled.arch)
-    areas = shown_areas(compiled)
     area = areas[0][1]
     report = directory / "report.txt"
     return Results(
@@ -50,7 +51,7 @@ def build_results(
         charts=(_memory_bars(design, bits), _node_bars(design), _lut_bars(design, area)),
         tables=(
             ResultTable("Regions", _regions(compiled.regions, area, bits)),
-            ResultTable("Area, expected before placing and routing", device_grid(areas)),
+            ResultTable("Area of the RTL, expected before placing and routing", device_grid(areas)),
             ResultTable("Memories", _memories(design, bits)),
             ResultTable("Channels", _channels(compiled.regions, bits)),
             ResultTable("Files", _files(directory, files, known)),
@@ -109,7 +110,7 @@ def _node_bars(design: Design) -> BarChart:
 def _area_stat(areas: Areas) -> Stat:
     device, area = areas[0]
     use = area.use
-    about = f"of an {FAMILY_NAMES[device.family]}, expected; {use.multipliers:,.0f} multipliers, "
+    about = f"{FAMILY_NAMES[device.family]}, expected of the RTL; {use.multipliers:,.0f} multipliers, "
     about += f"{use.block_rams:,.0f} block RAMs"
     about += f"; {fit_words(areas)}"
     if area.caveat:

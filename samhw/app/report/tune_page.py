@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import inf
 
 from samhw.app.checking.types_search import TunedTypes, TypedPoint
-from samhw.app.report.grids import by_cycles, tuned_grid, types_grid
 from samhw.app.report.page import Point, Results, ResultTable, ScatterChart, Stat, axis
 from samhw.app.sweep.tuning import Trial, Tuned
 from samhw.words import counted
@@ -28,8 +27,8 @@ def tune_results(program: str, tuned: Tuned) -> Results:
             Stat("simulated", str(len(tuned.trials)), f"{len(tuned.front)} on the Pareto front"),
         ),
         charts=(_front(tuned), _expected(tuned)),
-        tables=(ResultTable("Schedules that were simulated", tuned_grid(tuned)),),
-        details=tuple(_details(trial) for trial in by_cycles(tuned)),
+        tables=(ResultTable("Schedules that were simulated", tuned.grid()),),
+        details=tuple(_details(trial) for trial in tuned.by_cycles),
         notes=(
             "The search chose by estimates what to simulate. A schedule below the line of the second chart "
             "takes fewer cycles than was expected of it.",
@@ -52,7 +51,7 @@ def types_results(program: str, tuned: TunedTypes) -> Results:
             Stat("judged", str(len(points)), tuned.counts),
         ),
         charts=(_types_front(tuned, points),),
-        tables=(ResultTable("Types", types_grid(tuned)),),
+        tables=(ResultTable("Types", tuned.grid()),),
         details=tuple((("types", point.text or point.said), ("expected", point.words)) for point in points),
         notes=("Errors are relative to float64, by norm, of the worst result.",),
     )
@@ -86,7 +85,7 @@ def _group(tuned: Tuned, trial: Trial) -> str:
 
 
 def _front(tuned: Tuned) -> ScatterChart:
-    trials = by_cycles(tuned)
+    trials = tuned.by_cycles
     front = sorted((tuned.price(trial), float(trial.cycles)) for trial in tuned.front)
     return ScatterChart(
         f"Cycles against {tuned.currency}",
@@ -102,7 +101,7 @@ def _front(tuned: Tuned) -> ScatterChart:
 
 
 def _expected(tuned: Tuned) -> ScatterChart:
-    trials = by_cycles(tuned)
+    trials = tuned.by_cycles
     numbers = [number for trial in trials for number in (trial.found.cycles, float(trial.cycles))]
     ends = ((min(numbers), min(numbers)), (max(numbers), max(numbers)))
     return ScatterChart(

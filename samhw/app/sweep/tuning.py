@@ -14,6 +14,7 @@ from samhw.compiler.search import Job, Room
 from samhw.compiler.search.explore import Explored, explore
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
+from samhw.words import counted, html_section, html_table, in_columns
 
 __all__ = [
     "OBJECTIVES",
@@ -192,6 +193,48 @@ class Tuned:
         return pareto_front(self._allowed, lambda trial: (trial.cycles, self.price(trial)))
 
     @property
+    def by_cycles(self) -> list[Trial]:
+        """The trials, the fastest first; of equal ones the smallest."""
+        return sorted(self.trials, key=lambda trial: (trial.cycles, trial.found.luts))
+
+    def grid(self) -> list[list[str]]:
+        """Headings, and a row for each trial of `by_cycles`."""
+        rows = [["cycles", "expected", "LUTs", "nJ", "regions", "front", "result", "schedule"]]
+        front = self.front
+        labels = _differences([trial.found.schedule for trial in self.trials])
+        for trial in self.by_cycles:
+            found = trial.found
+            marks = [
+                "written" if trial is self.written else "",
+                "best" if trial is self.best else "",
+                labels[found.schedule],
+            ]
+            rows.append(
+                [
+                    f"{trial.cycles:,}",
+                    f"{found.cycles:,.0f}",
+                    f"{found.luts:,.0f}",
+                    f"{trial.energy / 1e3:,.1f}",
+                    str(found.regions),
+                    "yes" if trial in front else "",
+                    trial.result,
+                    ", ".join(filter(None, marks)),
+                ]
+            )
+        return rows
+
+    def __repr__(self) -> str:
+        best = f"best {self.best.cycles:,} cycles, {self.cost_in_words(self.best)}"
+        tried = f"{len(self.trials)} of {counted(self.looked, 'design')} simulated"
+        return f"<Tuned on {self.on} for {self.objective}: {best}; {tried}>"
+
+    def __str__(self) -> str:
+        return in_columns(self.grid())
+
+    def _repr_html_(self) -> str:
+        return html_section(f"{self.on}: cycles and LUTs", html_table(self.grid()))
+
+    @property
     def by_energy(self) -> bool:
         """Energy is a part of the objective."""
         return self.objective in _OF_ENERGY
@@ -261,3 +304,29 @@ def shortlist(found: Sequence[Explored], count: int) -> list[Explored]:
 def written_one(found: Sequence[Explored]) -> Explored:
     """The program as it is written; or where that is impossible, the first that is there."""
     return next((one for one in found if one.is_written), found[0])
+
+
+def _differences(schedules: Sequence[Schedule]) -> dict[Schedule, str]:
+    """Of each schedule its regions, and what else not all of them have."""
+    flat = []
+    for schedule in schedules:
+        fields: dict[str, str] = {}
+        for name, value in schedule.to_json().items():
+            entries = value if isinstance(value, Mapping) else {}
+            fields |= {f"{name} {entry}": _said(inner) for entry, inner in entries.items()}
+            if not isinstance(value, Mapping):
+                fields[name] = _said(value)
+        flat.append(fields)
+    names = dict.fromkeys(name for fields in flat for name in fields)
+    differ = [n for n in names if n != "fuse" and len({fields.get(n) for fields in flat}) > 1]
+    return {
+        schedule: "; ".join([fields.get("fuse", ""), *(f"{n} {fields[n]}" for n in differ if n in fields)])
+        for schedule, fields in zip(schedules, flat, strict=True)
+    }
+
+
+def _said(value: object) -> str:
+    """A value of a schedule: regions as `T1+U1,T2`."""
+    if not isinstance(value, list):
+        return str(value)
+    return ",".join("+".join(one) if isinstance(one, list) else str(one) for one in value)

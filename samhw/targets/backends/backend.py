@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from samhw.compiler import Compiled
+from samhw.cost import SHOWN_DEVICES, Device
 from samhw.graph import Graph
 from samhw.graph.numerics import Words
 from samhw.sim import Result
@@ -147,6 +148,14 @@ class Target(ABC):
 
     key_files: ClassVar[dict[str, str]] = {}
     """Of the files of a build, those that somebody looks for first: patterns, and what they are."""
+    data_files: ClassVar[frozenset[str]] = frozenset()
+    """Those of them that only a build with data has, by name."""
+
+    @property
+    def devices(self) -> Sequence[Device]:
+        """The FPGAs that its builds may be for, of which the expected area is said; none where samhw has no
+        estimate of what a build takes."""
+        return SHOWN_DEVICES
 
     @abstractmethod
     def build(

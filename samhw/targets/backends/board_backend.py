@@ -3,11 +3,13 @@
 import importlib.util
 import logging
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from samhw.compiler import Compiled
 from samhw.compiler.placement import arrays_off_chip
+from samhw.cost import Device
 from samhw.errors import InputError
 from samhw.graph import AddressMap, OffChipMemory, SdramMemory
 from samhw.graph.off_chip_memory import SDRAM
@@ -44,10 +46,19 @@ class BoardBackend(Backend):
         "driver.h": "a driver in C",
         "address_map.h": "the host's addresses, also as JSON",
     }
+    data_files = frozenset({"host.py"})
 
     def __init__(self, board: str):
         self.board = board
         self.name = self.target = f"board:{board}"
+
+    @property
+    def devices(self) -> Sequence[Device]:
+        """The board's own."""
+        _check_packages()
+        from samhw.targets.boards.board import find_board
+
+        return (find_board(self.board).part,)
 
     def execute(
         self,

@@ -2,13 +2,14 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from samhw.compiler import Compiled
 from samhw.compiler.placement import channels_said, check_kinds, placement_of
+from samhw.cost import Device
 from samhw.errors import InputError
 from samhw.graph import Design
 from samhw.sim import joined, simulated_regions, total_cycles
@@ -41,6 +42,11 @@ class HlsBackend(Backend):
         "src/*_kernel.cpp": "the kernel",
         "host/*_host.cpp": "what runs it on a card",
     }
+
+    @property
+    def devices(self) -> Sequence[Device]:
+        """None: the estimate is of samhw's RTL, and HLS makes hardware of its own."""
+        return ()
 
     def execute(self, compiled: Compiled, inputs: Inputs, **settings: Any) -> Execution:
         """As for `Backend`, of one design or of one for each region; `settings` as for `Options`."""

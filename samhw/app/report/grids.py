@@ -35,7 +35,8 @@ def by_cycles(tuned: Tuned) -> list[Trial]:
 
 def tuned_grid(tuned: Tuned) -> list[list[str]]:
     """Headings, and a row for each trial of `by_cycles`."""
-    rows = [["cycles", "expected", "LUTs", "nJ", "regions", "front", "result", "schedule"]]
+    on_front = f"front of {tuned.bought}"
+    rows = [["cycles", "expected", "LUTs", "nJ", "regions", on_front, "result", "schedule"]]
     front = tuned.front
     labels = _differences([trial.found.schedule for trial in tuned.trials])
     for trial in by_cycles(tuned):

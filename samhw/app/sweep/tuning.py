@@ -196,6 +196,11 @@ class Tuned:
         """Energy is a part of the objective."""
         return self.objective in _OF_ENERGY
 
+    @property
+    def bought(self) -> str:
+        """The two quantities of the front, in words."""
+        return f"cycles and {'energy' if self.by_energy else 'LUTs'}"
+
     def price(self, trial: Trial) -> float:
         """What cycles are bought with: LUTs, or picojoules."""
         return trial.energy if self.by_energy else trial.found.luts
@@ -246,7 +251,7 @@ class Tuned:
 
 def shortlist(found: Sequence[Explored], count: int) -> list[Explored]:
     """What is worth a simulation: the program as it is written, the best by estimate, and the front of cycles
-    and LUTs.
+    and LUTs, or energy.
 
     Args:
         found: the best first.

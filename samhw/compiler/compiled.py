@@ -156,8 +156,21 @@ class Compiled:
     @cached_property
     def types(self) -> dict[str, ValueType]:
         """The types of the tensors that a user knows, where they are others."""
+        return {name: kind for name, kind in self._written_types.items() if kind != self.value}
+
+    @property
+    def types_in_words(self) -> str:
+        """The type of the values and those of the tensors that have others: `f32, A bf16`; where all have,
+        `f32 for no tensor: A bf16, x bf16, y bf16`."""
+        others = ", ".join(f"{name} {kind}" for name, kind in self.types.items())
+        if len(self.types) == len(self._written_types):
+            return f"{self.value} for no tensor: {others}"
+        return f"{self.value}, {others}" if others else str(self.value)
+
+    @cached_property
+    def _written_types(self) -> dict[str, ValueType]:
         types = types_of(self.program, self.value)
-        return {n: types[n] for n in types if n in self.placed.written and types[n] != self.value}
+        return {name: kind for name, kind in types.items() if name in self.placed.written}
 
     @property
     def schedule(self) -> Schedule:

@@ -26,7 +26,8 @@ def operations(graph: Graph, result: Result) -> dict[str, int]:
     """The operations on values that each alu and each reducer did, by name of the node.
 
     An alu does one for each value that it gives, a reducer one for each value that it takes in, and a product
-    of blocks its multiplications and additions. On floating-point values these are the FLOPs of the run.
+    of blocks its multiplications and additions. On floating-point values these are the FLOPs of the run, and
+    entries that copies sort.
     """
     work = {node.name: node.spec.work(node.params) for node in graph.nodes}
     return {name: w.each * _taken(graph, result, name, w.port).payloads for name, w in work.items() if w}

@@ -142,3 +142,24 @@ def test_blocks_of_several_sizes_are_refused_once(formats: str, blocks: dict[str
     assert f"--blocks {option} or schedule={{'blocks': {blocks}}} does" in told
     good("run", "spmm", "--data", "karate", "--formats", formats, "--blocks", option)
     api.compile("spmm", formats={"A": "bcsr(4)"}, schedule={"blocks": blocks}).run("karate").check()
+
+
+def test_a_run_says_what_lies_off_the_chip() -> None:
+    """As its schedule's places have it; a tensor of which all lies there by its own name."""
+    words = ("run", "spmm", "--data", "karate", "--memory", "ddr4")
+    for more, told in (
+        (("--place", "A.vals=ddr"), "A.vals; 6 arrays on chip"),
+        (("--place", "X=chip"), "A, T; 1 array on chip"),
+        (("--on-chip", "all"), "nothing; 7 arrays on chip"),
+    ):
+        assert f"  off chip   {told}\n" in good(*words, *more).stdout
+        places = report(*words, *more)["schedule"]["place"]
+        off = [name for name, place in places.items() if place != "chip"]
+        assert ", ".join(off) == told.partition(";")[0].replace("nothing", "")
+    assert "off chip" not in good("run", "spmm", "--data", "karate").stdout
+
+
+def test_entries_that_are_copied_count_as_operations() -> None:
+    words = ("run", "spmm", "--data", "karate", "--permute", "--order")
+    copied, plain = (report(*words, order) for order in ("k,i,j", "i,k,j"))
+    assert copied["operations"] - plain["operations"] == 156  # The entries of A.

@@ -25,6 +25,15 @@ def test_types_make_another_program_at_the_same_cycles() -> None:
     assert (found["cycles"], found["checked"]) == (plain["cycles"], True)
 
 
+@pytest.mark.parametrize(
+    ("types", "told"),
+    [("A=i8", "i32, A i8"), ("A=bf16,X=bf16,T=bf16", "i32 for no tensor: A bf16, X bf16, T bf16")],
+)
+def test_a_type_that_no_tensor_has_is_said_to_be_of_none(types: str, told: str) -> None:
+    assert f"  value      {told}\n" in said("run", "spmm", "--data", "random", "--types", types)
+    assert json.loads(said("run", "spmm", "--types", types, "--json", "-"))["value"] == "i32"
+
+
 def test_accuracy_has_a_row_for_each_of_several_types() -> None:
     types = ("--types", "A=bf16,X=bf16", "--types", "A=f8e4m3")
     found = json.loads(said("accuracy", "spmm", "--data", "random", "--value", "f32", *types, "--json", "-"))

@@ -14,6 +14,8 @@ import samhw
 from samhw.app.checking import Verdict
 from samhw.app.checking.types_search import TunedTypes, tune_types
 from samhw.app.cli import main
+from samhw.app.report.plots import plot_tuned
+from samhw.app.report.tune_page import tune_results
 from samhw.app.sweep.tuning import OBJECTIVES, Trial, Tuned, cost_of, search, shortlist, written_one
 from samhw.app.workload import Workload, bind_program
 from samhw.choices.schedule import Schedule
@@ -74,6 +76,23 @@ def test_a_result_is_told_by_its_verdict() -> None:
     ]
     assert repr(tuned) == "<Tuned on data for cycles: best 10 cycles, 50 LUTs; 3 of 4 designs simulated>"
     assert len(str(tuned).splitlines()) == tuned._repr_html_().count("<tr>") == 4
+
+
+def test_a_front_is_called_by_its_quantities() -> None:
+    trials = (Trial(WRITTEN, 30, RIGHT, energy=5.0), Trial(SMALL, 40, RIGHT, energy=9.0))
+    for objective, of in (
+        ("cycles", "LUTs"),
+        ("area-delay", "LUTs"),
+        ("energy", "energy"),
+        ("edp", "energy"),
+    ):
+        tuned = Tuned("data", trials, 2, objective)
+        titles, written, small = tuned.grid()
+        place = titles.index(f"front of cycles and {of}")
+        assert (written[place], small[place]) == ("yes", "yes" if of == "LUTs" else "")
+        assert plot_tuned(tuned).axes[0].get_title() == f"cycles and {of} of 2 schedules on data"
+        simulated = tune_results("p", tuned).stats[-1]
+        assert simulated.note.endswith(f"on the Pareto front of cycles and {of}")
 
 
 def test_the_file_says_what_was_guessed() -> None:

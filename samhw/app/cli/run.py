@@ -281,8 +281,7 @@ def _print_report(report: RunReport, stats: bool) -> None:
     click.echo(f"  data       {report.data}: {_said_inputs(report.inputs)}")
     if report.is_synthetic:
         click.echo("             synthetic: random data of that set's sizes, not the set itself")
-    types = "".join(f", {name} {kind}" for name, kind in report.types.items())
-    click.echo(f"  value      {report.value}{types}")
+    click.echo(f"  value      {report.compiled.types_in_words}")
     for group in told(report.regions):
         if note := longest(group).note:
             click.echo(f"  region     {title(group)} {note}")
@@ -292,6 +291,7 @@ def _print_report(report: RunReport, stats: bool) -> None:
             click.echo(f"  engine     {region.name} without machine code, slower: it has none for {why}")
     if report.memory:
         click.echo(f"  memory     {report.memory}")
+        click.echo(f"  off chip   {report.off_chip}")
     if report.took:
         click.echo(f"  {report.label:10} {report.took}")
     if report.period is not None:

@@ -83,7 +83,7 @@ __all__ = ["tune"]
 @click.option("--scheduler", metavar="ADDRESS", help="Simulate on the cluster of a Dask scheduler.")
 @click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The schedule's file.")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write the result as JSON.")
-@plot_option("Draw cycles against LUTs, with their Pareto front")
+@plot_option("Draw cycles against LUTs, or energy where that is the objective, with their Pareto front")
 @report_option
 def tune(
     program: str,
@@ -240,7 +240,7 @@ def _write_types(tuned: TunedTypes, program: Program, views: _Views) -> None:
 
 def _say(tuned: Tuned, program: str, output: str) -> None:
     """The trials, and what was written."""
-    print_table(Console(), tuned.grid(), title=f"{program} on {tuned.on}: cycles and LUTs")
+    print_table(Console(), tuned.grid(), title=f"{program} on {tuned.on}: {tuned.bought}")
     best, written = tuned.best, tuned.written
     energy = (
         f", {best.energy / 1e3:,.1f} nJ instead of {written.energy / 1e3:,.1f}" if tuned.by_energy else ""

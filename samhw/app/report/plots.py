@@ -58,7 +58,7 @@ def plot_tuned(tuned: Tuned) -> Figure:
     count_axis(plot, "y")
     plot.set_xlabel(tuned.currency)
     plot.set_ylabel("cycles")
-    plot.set_title(f"{len(tuned.trials)} schedules on {tuned.on}")
+    plot.set_title(f"{tuned.bought} of {len(tuned.trials)} schedules on {tuned.on}")
     plot.legend()
     return figure
 

@@ -1,4 +1,4 @@
-"""The page of a search: cycles against LUTs, and what was expected of each schedule."""
+"""The page of a search: cycles against LUTs or energy, and what was expected of each schedule."""
 
 from collections.abc import Sequence
 from math import inf
@@ -14,6 +14,7 @@ __all__ = ["tune_results", "types_results"]
 def tune_results(program: str, tuned: Tuned) -> Results:
     """What the page shows; `program` is its name."""
     best, written = tuned.best, tuned.written
+    on_front = f"{len(tuned.front)} on the Pareto front of {tuned.bought}"
     return Results(
         title=program,
         about=f"on {tuned.on}, a schedule by search",
@@ -24,7 +25,7 @@ def tune_results(program: str, tuned: Tuned) -> Results:
             Stat("as written", f"{written.cycles:,}", f"cycles, with about {tuned.cost_in_words(written)}"),
             Stat("speedup", f"{written.cycles / best.cycles:.2f}×", f"objective: {tuned.objective}"),
             Stat("designs estimated", f"{tuned.looked:,}", "by exact statistics of the data"),
-            Stat("simulated", str(len(tuned.trials)), f"{len(tuned.front)} on the Pareto front"),
+            Stat("simulated", str(len(tuned.trials)), on_front),
         ),
         charts=(_front(tuned), _expected(tuned)),
         tables=(ResultTable("Schedules that were simulated", tuned.grid()),),

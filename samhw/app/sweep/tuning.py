@@ -199,7 +199,9 @@ class Tuned:
 
     def grid(self) -> list[list[str]]:
         """Headings, and a row for each trial of `by_cycles`."""
-        rows = [["cycles", "expected", "LUTs", "nJ", "regions", "front", "result", "schedule"]]
+        rows = [
+            ["cycles", "expected", "LUTs", "nJ", "regions", f"front of {self.bought}", "result", "schedule"]
+        ]
         front = self.front
         labels = _differences([trial.found.schedule for trial in self.trials])
         for trial in self.by_cycles:
@@ -238,6 +240,11 @@ class Tuned:
     def by_energy(self) -> bool:
         """Energy is a part of the objective."""
         return self.objective in _OF_ENERGY
+
+    @property
+    def bought(self) -> str:
+        """The two quantities of the front, in words."""
+        return f"cycles and {'energy' if self.by_energy else 'LUTs'}"
 
     def price(self, trial: Trial) -> float:
         """What cycles are bought with: LUTs, or picojoules."""
@@ -289,7 +296,7 @@ class Tuned:
 
 def shortlist(found: Sequence[Explored], count: int) -> list[Explored]:
     """What is worth a simulation: the program as it is written, the best by estimate, and the front of cycles
-    and LUTs.
+    and LUTs, or energy.
 
     Args:
         found: the best first.

@@ -12,6 +12,7 @@ import torch
 import samhw
 import samhw.torch
 from samhw.app.report.comparison import Comparison
+from samhw.app.report.run_statistics import Statistics
 from samhw.app.workload import bind_program
 from samhw.compiler import FusionTable
 from samhw.errors import InputError
@@ -54,7 +55,7 @@ def test_no_part_of_a_model_fills_a_screen() -> None:
     for part in (*parts, *shown):
         assert len(repr(part)) < 400, type(part)
         assert "\n" not in repr(part)
-        if not isinstance(part, FusionTable):  # To print one is to ask for it.
+        if not isinstance(part, FusionTable | Statistics):  # To print one is to ask for it.
             assert str(part) == repr(part)
 
 
@@ -102,6 +103,7 @@ def test_where_the_cycles_went() -> None:
     assert [region.cycles for region in stats] == [result.cycles]
     assert repr(stats).startswith(f"<Statistics of text: {result.cycles} cycles in 1 region; the longest is")
     assert "<th>waited most for</th>" in stats._repr_html_()
+    assert len(str(stats).splitlines()) == 3 + len(stats.regions[0].nodes)
     assert stats.to_json()[0]["nodes"]
     counted = replace(
         result, run=replace(result.run, regions=(replace(result.run.regions[0], statistics=None),))

@@ -137,3 +137,11 @@ def test_auto_goes_by_densities() -> None:
 )
 def test_what_is_refused(options: list[str], message: str) -> None:
     assert message in output(PROGRAM, *options, code=2)
+
+
+def test_a_density_of_what_a_format_makes_sparse() -> None:
+    words = ("M[i, r] = B[i, k] * C[k, r]", "--extents", "i=50,k=40,r=8", "--density", "B=0.1")
+    found = json.loads(output(*words, "--formats", "B=csr", "--estimate", "--json", "-"))
+    # A product and a sum for each of 200 entries and 8 columns.
+    assert found["operations"] == 3200
+    assert "'B' is no input with compressed levels" in output(*words, "--estimate", code=2)

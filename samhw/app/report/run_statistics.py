@@ -10,7 +10,7 @@ from samhw.compiler import Compiled
 from samhw.errors import InputError
 from samhw.sim import CAUSES, percents
 from samhw.targets.backends import RunResult
-from samhw.words import counted, html_scroll, html_section, html_table, html_text
+from samhw.words import counted, html_scroll, html_section, html_table, html_text, in_columns
 
 __all__ = [
     "Limit",
@@ -170,6 +170,13 @@ class Statistics:
         cycles = f"{self.cycles:,} cycles in {counted(len(self.regions), 'region')}"
         most = f"the longest is {most_cycles.name}, {most_cycles.bottleneck}"
         return f"<Statistics of {self.program}: {cycles}; {most}>"
+
+    def __str__(self) -> str:
+        parts = (
+            f"{title(group)}\n{in_columns(node_grid(longest(group)))}\n{longest(group).bottleneck}"
+            for group in told(self.regions)
+        )
+        return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
         parts = (

@@ -8,13 +8,14 @@ from samhw.choices import interleave
 from samhw.choices.choice import AUTO
 from samhw.choices.on_chip import ALL, NONE, bytes_of
 from samhw.choices.place import CHIP, Location
+from samhw.choices.schedule import Schedule
 from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.compiler.graph_passes.depths import with_delays
 from samhw.cost import estimate
 from samhw.errors import InputError
-from samhw.graph import Arch, Dram, Graph, OffChipMemory, Placement, chip_bytes, held_on_chip, spread
+from samhw.graph import Arch, Design, Dram, Graph, OffChipMemory, Placement, chip_bytes, held_on_chip, spread
 from samhw.graph.banks import bank_delays, banks_of, is_worth, unbanked
-from samhw.words import counted
+from samhw.words import and_more, counted
 
 __all__ = [
     "arrays_off_chip",
@@ -23,6 +24,7 @@ __all__ = [
     "check_kinds",
     "interleaved",
     "interleaved_lines",
+    "off_chip_words",
     "place_lines",
     "placement_of",
     "used_places",
@@ -193,6 +195,15 @@ def used_places(compiled: Compiled, memory: OffChipMemory) -> dict[str, str]:
     for tensor, places in by_tensor.items():
         found |= {tensor: next(iter(places.values()))} if len({*places.values()}) == 1 else places
     return found
+
+
+def off_chip_words(design: Design, schedule: Schedule) -> str:
+    """Which arrays lay off the chip in a run under a schedule with all places, and how many did not; a tensor
+    of which all did by its own name."""
+    places = schedule.place
+    on = sum(places.get(one.name, places.get(one.tensor)) == CHIP for one in design.memories)
+    off = [name for name, place in places.items() if place != CHIP]
+    return f"{and_more(off) or 'nothing'}; {counted(on, 'array')} on chip"
 
 
 def _beside_memory(compiled: Compiled, sizes: Mapping[str, int]) -> frozenset[str]:

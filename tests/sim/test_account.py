@@ -60,7 +60,7 @@ def test_terminal_json_and_trace_have_the_same_numbers(tmp_path: Path) -> None:
     paths = [tmp_path / "run.json", tmp_path / "trace.json"]
     output = good(
         "run", "spmm", "--data", "karate", "--stats", "--json", paths[0], "--trace", paths[1]
-    ).output
+    ).stdout
     assert "/" not in output
     (region,) = json.loads(paths[0].read_text())["regions"]
     rows = [

@@ -1,13 +1,11 @@
 """Words of options that stand for numbers, and lists of words."""
 
 import re
-from collections.abc import Mapping
 from math import nan
 
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.lang import Program
-from samhw.tensors import Format
 
 __all__ = ["load_arch", "parse_densities", "parse_numbers", "split_words"]
 
@@ -30,11 +28,8 @@ def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | 
     return numbers
 
 
-def parse_densities(program: Program, text: str, formats: Mapping[str, str]) -> dict[str, float]:
+def parse_densities(program: Program, text: str) -> dict[str, float]:
     """The densities that --density gives, by input.
-
-    Args:
-        formats: in words, of tensors that have others than the program says.
 
     Raises:
         InputError: for what is not a number from 0 to 1, or no input with compressed levels.
@@ -48,11 +43,7 @@ def parse_densities(program: Program, text: str, formats: Mapping[str, str]) -> 
             density = nan
         if not name or not 0 <= density <= 1:
             raise InputError(f"--density {text}: give a tensor and a number from 0 to 1, such as A=0.01.")
-        stored = {
-            decl.name: Format.parse(formats[decl.name], decl.rank) if decl.name in formats else decl.format
-            for decl in program.inputs
-        }
-        sparse = [tensor for tensor, format in stored.items() if not format.is_all_dense]
+        sparse = [decl.name for decl in program.inputs if not decl.format.is_all_dense]
         if name not in sparse:
             others = f"; such are {', '.join(sparse)}" if sparse else ""
             raise InputError(f"--density {text}: {name!r} is no input with compressed levels{others}.")

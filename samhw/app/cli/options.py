@@ -286,7 +286,7 @@ class CompileOptions:
         if self.density is not None:
             extents = greatest_extents(given, self.room)
             shapes = {decl.name: given.dimensions.shape(decl.name, extents) for decl in given.inputs}
-            known = from_densities(shapes, parse_densities(given, self.density, self.schedule.formats))
+            known = from_densities(shapes, parse_densities(self.schedule.apply(given), self.density))
         return Job(given, self.schedule, memory=memory, known=known, room=self.room_for, **beside)
 
 

@@ -20,16 +20,14 @@ from samhw.app.report.run_statistics import Limit, limit, limits, told
 from samhw.app.report.time import say_clock, say_time, seconds, time_report
 from samhw.app.workload import SYNTHETIC, Workload
 from samhw.choices.choice import AUTO
-from samhw.choices.place import CHIP
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
-from samhw.compiler.placement import used_places
+from samhw.compiler.placement import off_chip_words, used_places
 from samhw.cost import GREATEST_CLOCK
 from samhw.graph import Design, Dram
 from samhw.graph.sequence import starts_of
 from samhw.targets.backends import Backend, RunResult
 from samhw.version import __version__
-from samhw.words import and_more, counted
 
 if TYPE_CHECKING:
     from samhw.app.checking.cpu import AsFast, CpuRun
@@ -256,12 +254,7 @@ class RunReport:
     def off_chip(self) -> str:
         """Which arrays lay off the chip, in words, and how many did not; a tensor of which all did by its own
         name. Empty without such a memory."""
-        if self.memory is None:
-            return ""
-        places, stored = self.schedule.place, self.compiled.design.memories
-        on = sum(places.get(one.name, places.get(one.tensor)) == CHIP for one in stored)
-        off = [name for name, place in places.items() if place != CHIP]
-        return f"{and_more(off) or 'nothing'}; {counted(on, 'array')} on chip"
+        return off_chip_words(self.compiled.design, self.schedule) if self.memory else ""
 
     @property
     def operations(self) -> int:

@@ -22,7 +22,7 @@ SAMHW = (sys.executable, "-c", "from samhw.app.cli import main; main()")
 START = """
 import sys, time
 from samhw.graph.numerics import value_type
-from samhw.sim.compiled import engine
+from samhw.sim.compiled import compiled_engine as engine
 from samhw.sim.design_run import simulate_regions
 from samhw.targets.running.images import load_inputs
 from samhw.app.workload import bind_program, compile_workload

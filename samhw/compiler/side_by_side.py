@@ -8,7 +8,7 @@ the regions of its unit, level by level.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from samhw.compiler.compiled import Compiled, CompiledRegion
@@ -258,7 +258,7 @@ def side_by_side(
             joined = sorted([unit, *(other for _, others in met for other in others)])
             bodies.append((used.union(*(body for body, _ in met)), joined))
         bundle = [[tuple(of(unit)) for unit in body] for body in sorted(body for _, body in bodies)]
-        turns = [[sum(body, ()) for body in bundle]]
+        turns = [[tuple(chain.from_iterable(body)) for body in bundle]]
         if not as_bodies:
             turns = [turn for steps in zip_longest(*bundle) for turn in _divided(filter(None, steps))]
         for turn in turns:

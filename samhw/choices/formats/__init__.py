@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from samhw.choices.choice import Texts, check_table
+from samhw.choices.choice import Texts
 from samhw.errors import InputError
 from samhw.lang import Program, check_program
 from samhw.tensors import Format
@@ -25,10 +25,9 @@ class Formats(Texts):
     such_as = "T = csr"
 
     def check(self, value: Any) -> dict[str, str]:
-        if isinstance(value, str):
-            value = self.read(value)
-        table = check_table(self.name, value, 'such as T = "csr"')
-        return super().check({name: str(f) if isinstance(f, Format) else f for name, f in table.items()})
+        if isinstance(value, Mapping):
+            value = {name: str(f) if isinstance(f, Format) else f for name, f in value.items()}
+        return super().check(value)
 
     def said(self, value: Mapping[str, str]) -> Any:
         yield from (f"{name} {text}" for name, text in value.items())

@@ -4,10 +4,11 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from samhw.app.report.alike import grouped, starred
+from samhw.app.report.alike import Likeness, grouped, starred
 from tests.support.command import good, report
 
 LAYERS = 6
@@ -49,12 +50,11 @@ def chain(tmp_path: Path) -> Path:
 def test_the_star_stands_for_the_one_number_in_which_names_differ(
     kinds: Mapping[str, int], told: list[str]
 ) -> None:
-    assert list(starred(kinds).values()) == told
+    assert [likeness.name for likeness in starred(kinds).values()] == told
 
 
 def test_groups_keep_everything_in_its_order() -> None:
-    names = ["a", "b", "a", "c"]
-    groups = grouped(range(4), names)
+    groups = grouped(range(4), map(Likeness, ["a", "b", "a", "c"]))
     assert [(group.name, group.members) for group in groups] == [("a", (0, 2)), ("b", (1,)), ("c", (3,))]
 
 
@@ -86,15 +86,38 @@ def test_regions_of_other_extents_are_told_of_apart(chain: Path) -> None:
     assert "4 W* 16x16 (256 stored each)" in words
 
 
+def test_equal_names_of_two_kinds_stay_apart(tmp_path: Path) -> None:
+    """Four narrow layers, and after one that makes them wide four others."""
+    wide = [16] * 5 + [40] * 5
+    lines = ["tensor X[b=3, f=16] : dense"]
+    lines += [f"tensor W{n}[f{n}={wide[n]}, g{n}={wide[n + 1]}] : dense" for n in range(9)]
+    lines += [f"H{n}[b, g{n}] = {f'H{n - 1}' if n else 'X'}[b, f{n}] * W{n}[f{n}, g{n}]" for n in range(9)]
+    path = tmp_path / "chain.ein"
+    path.write_text("\n".join(lines) + "\n")
+    words = good(
+        "run", path, "--data", "random", "--value", "f32", "--fuse", "none", "--report", tmp_path
+    ).stdout
+    assert "4 W* 16x16 (256 stored each), W4 16x40 (640 stored), 4 W* 40x40 (1600 stored each)" in words
+    assert words.count("    4 alike\n") == 2
+    labels = [view["label"] for view in _data_of(tmp_path)["regions"]]
+    assert (len(labels), labels.count("H*")) == (3, 2)
+
+
 def test_a_page_has_a_box_for_all_layers(chain: Path, tmp_path: Path) -> None:
     good("run", chain, "--data", DATA, "--fuse", "none", "--report", tmp_path / "page")
-    page = (tmp_path / "page" / "index.html").read_text()
-    data = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])
+    data = _data_of(tmp_path / "page")
     labels = [view["label"] for view in data["regions"]]
     assert {"H*", "S*"} <= {*labels}
     assert sum(len(view["runs"]) for view in data["regions"]) == 2 * LAYERS
     cycles = sum(region["model_cycles"] for region in data["run"]["regions"])
     assert sum(view["total"] for view in data["regions"]) == cycles
+
+
+def _data_of(page: Path) -> Any:
+    """What the script of a page is given."""
+    return json.loads(
+        re.findall(r'id="data">(.*?)</script>', (page / "index.html").read_text(), re.DOTALL)[0]
+    )
 
 
 def test_compile_and_its_estimate_tell_of_one_layer(chain: Path) -> None:

@@ -256,7 +256,7 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
         click.echo(
             f"{graph.name}: order {','.join(region.order) or '(none)'}, {len(graph.nodes)} nodes, "
             f"{len(graph.channels)} channels, {len(graph.memories)} memories"
-            + (f"; and {group.others} alike ({group.name})" if group.others else "")
+            + (f";{group.and_others}" if group.others else "")
         )
         for statement in region.region.statements:
             click.echo(f"  {replace(statement, order=None)}")  # The line above has the order.

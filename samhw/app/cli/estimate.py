@@ -105,9 +105,9 @@ def print_estimate(
             ]
             for name, node in sorted(region.nodes.items(), key=lambda item: -item[1].busy)
         ]
-        alike = f", the longest of {len(group.members)} alike ({group.name})" if group.others else ""
         title = (
-            f"{region.name}{alike}: about {region.cycles:,.0f} cycles, {region.operations:,.0f} operations, "
+            f"{region.name}{group.of_others}: about {region.cycles:,.0f} cycles, "
+            f"{region.operations:,.0f} operations, "
             f"{region.bytes_read:,.0f} bytes read, {region.bytes_written:,.0f} written, "
             + (f"the fabric of {area.fabric}" if area.fabric else f"{area.use.luts:,.0f} LUTs")
         )

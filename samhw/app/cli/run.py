@@ -314,9 +314,9 @@ def _print_report(report: RunReport, stats: bool) -> None:
 
 def _said_inputs(inputs: Sequence[InputReport]) -> str:
     """Names, shapes and what is stored; of equal layers once: `12 layers_*_q 64x64 (4096 stored each)`."""
-    names = starred({given.name: (given.shape, given.stored) for given in inputs})
+    alike = starred({given.name: (given.shape, given.stored) for given in inputs})
     words = []
-    for group in grouped(inputs, (names[given.name] for given in inputs)):
+    for group in grouped(inputs, (alike[given.name] for given in inputs)):
         given = group.members[0]
         shape = "x".join(map(str, given.shape)) or "scalar"
         times, each = (f"{len(group.members)} ", " each") if group.others else ("", "")

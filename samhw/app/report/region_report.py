@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from samhw.app.report.alike import Likeness
 from samhw.compiler import CompiledRegion
 from samhw.graph import Arch, Channel, Graph
 from samhw.sim import (
@@ -142,8 +143,8 @@ class RegionReport:
     """The cycle of the run in which it starts."""
     roof: Roof
     """What its hardware could do at best."""
-    alike: str
-    """The name under which it is told of, together with all that have the same (`alike_regions`)."""
+    alike: Likeness
+    """What it has in common with those that it is told of with (`alike_regions`)."""
     compiled: CompiledRegion = field(repr=False)
     """What ran: its fusion table, and its graph."""
     result: Result = field(repr=False)
@@ -201,7 +202,7 @@ def region_report(
     start: int = 0,
     *,
     alone: bool,
-    alike: str,
+    alike: Likeness,
 ) -> RegionReport:
     """What a run tells of a region.
 
@@ -210,7 +211,7 @@ def region_report(
         cycles: by the backend.
         start: the cycle of the run in which the simulator starts it.
         alone: whether the run has no other.
-        alike: the name under which it is told of.
+        alike: what it has in common with others.
     """
     graph, statistics = model.graph, model.statistics
     assert statistics is not None, "a run of the simulator without its statistics"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from samhw.app.report.alike import starred
+from samhw.app.report.alike import Likeness, starred
 from samhw.app.report.grids import FAMILY_NAMES, Areas, device_grid, fit_words, shown_areas
 from samhw.app.report.layered import Edge, layered
 from samhw.app.report.page import page
@@ -273,7 +273,7 @@ def run_view(report: RunReport, areas: Areas) -> dict[str, Any]:
     nodes = {region.name: region.nodes for region in area.regions}
     groups = told(report.regions)
     views = [region_view(group, nodes[longest(group).name]) for group in groups]
-    passed = _passed(report.regions, {group.name: number for number, group in enumerate(groups)})
+    passed = _passed(report.regions, {group.likeness: number for number, group in enumerate(groups)})
     layout = layered([(240, 90)] * len(views), [Edge(a, b) for a, b, _ in passed])
     for view, (x, y) in zip(views, layout.places, strict=True):
         view |= {"column": round(x), "layer": round(y)}
@@ -290,12 +290,14 @@ def run_view(report: RunReport, areas: Areas) -> dict[str, Any]:
     }
 
 
-def _passed(regions: Sequence[RegionReport], numbers: Mapping[str, int]) -> list[tuple[int, int, list[str]]]:
+def _passed(
+    regions: Sequence[RegionReport], numbers: Mapping[Likeness, int]
+) -> list[tuple[int, int, list[str]]]:
     """The tensors that pass between regions: from the last that wrote them, to each that reads them. What
     passes between regions that are told of together is not shown.
 
     Args:
-        numbers: by the name under which a region is told of.
+        numbers: by what regions that are told of together have in common.
     """
     writers: dict[str, int] = {}
     found: dict[tuple[int, int], list[str]] = {}
@@ -306,5 +308,6 @@ def _passed(regions: Sequence[RegionReport], numbers: Mapping[str, int]) -> list
                 found.setdefault((writers[tensor], number), []).append(tensor)
         writers |= dict.fromkeys(_tensors(region, written=True), number)
     return [
-        (a, b, list(dict.fromkeys(starred(dict.fromkeys(names)).values()))) for (a, b), names in found.items()
+        (a, b, [likeness.name for likeness in dict.fromkeys(starred(dict.fromkeys(names)).values())])
+        for (a, b), names in found.items()
     ]

@@ -126,8 +126,7 @@ def limit(regions: Sequence[RegionReport], total: int) -> str:
 
 def _subject(group: Regions) -> str:
     """What takes cycles: `f_23 takes`, `f_23 and 11 alike (layers_*_b) take`."""
-    name = longest(group).name
-    return f"{name} and {group.others} alike ({group.name}) take" if group.others else f"{name} takes"
+    return f"{longest(group).name}{group.and_others} {'take' if group.others else 'takes'}"
 
 
 def _said(region: RegionReport) -> str:
@@ -211,8 +210,7 @@ def statistics(compiled: Compiled, run: RunResult) -> Statistics:
 
 def title(group: Regions) -> str:
     """The region that is told of, and for which others: `f_23, the longest of 12 alike (layers_*_b)`."""
-    name = longest(group).name
-    return f"{name}, the longest of {len(group.members)} alike ({group.name})" if group.others else name
+    return f"{longest(group).name}{group.of_others}"
 
 
 def node_grid(region: RegionReport) -> list[list[str]]:

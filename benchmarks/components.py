@@ -54,6 +54,7 @@ from samhw.graph.address_map import AddressMap
 from samhw.graph.numerics import ALL_OPERATIONS, REDUCTIONS, ValueType, value_type
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.off_chip_numbers import Ports
+from samhw.graph.shared_ports import SharedPort
 from samhw.graph.spec import StoredArray
 from samhw.rtl.access import AskSignature, PutSignature
 from samhw.rtl.actor import component
@@ -266,11 +267,12 @@ def _off_chip_cases() -> Iterator[Case]:
         names = [f"T{n}" for n in range(reads + writes)]
         memories = [Memory(name, name, vals, MemoryRole.OUTPUT, 1 << address, value) for name in names]
         layout = OffChipLayout(_holding(memories), Arch(), Ports())
-        ports = [
-            OffChipPort(name, vals, 0, layout.arrays[name], n >= reads, n) for n, name in enumerate(names)
-        ]
+        ports = []
+        for n, name in enumerate(names):
+            port = OffChipPort(name, vals, 0, layout.arrays[name], n >= reads, n)
+            ports.append(SharedPort({0: port}, {0: port}))
         needs = [
-            PortNeeds({0: port.array}, port, (PutSignature if port.write else AskSignature)(address, width))
+            PortNeeds(port, (PutSignature if port.first.write else AskSignature)(address, width))
             for port in ports
         ]
         yield Case(off_chip_component(ports), OffChipPorts(layout, needs, 1))

@@ -23,15 +23,19 @@ from samhw.cost.components import (
 from samhw.graph import LUT_PLACES, Arch, Design, Endpoint, Graph, Memory, Node, block_rams
 from samhw.graph.banks import bank_ports
 from samhw.graph.fabrics import immediates_of
-from samhw.graph.off_chip import OffChipLayout, OffChipPort
+from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.off_chip_numbers import Ports
 from samhw.graph.pools import pools_of
+from samhw.graph.shared_ports import SharedPort, shared_ports
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
 __all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
 
 FOUR_INPUTS = ("ecp5", "ice40")
 """Families whose LUTs have four inputs: a multiplexer of two words, where six make one of four."""
+
+ASKED_BITS = 4
+"""Of a token that asks a port for a place, beside the place: its kind, whether it reads, and a note."""
 
 
 @dataclass(frozen=True)
@@ -211,16 +215,29 @@ class _Area:
         return (ask + wait).times(most) + Use(luts=lines * stages, registers=lines)
 
     def _masters(self) -> Use:
-        """The ports off the chip."""
+        """The ports off the chip, with the ways to those that fabrics share."""
         if self._off_chip is None:
             return Use()
-        by_master: dict[int, list[OffChipPort]] = defaultdict(list)
-        for group in self._design.groups:  # The regions of a fabric have one and the same ports.
-            for port in self._off_chip.ports_of(self._design.regions[group[0]]):
-                by_master[port.array.master].append(port)
+        by_master: dict[int, list[SharedPort]] = defaultdict(list)
+        ports = shared_ports(self._design, self._off_chip)
+        for port in ports:
+            by_master[port.first.array.master].append(port)
         if by_master and self._off_chip.ports != Ports():
             self._guessed["ports off the chip"] = None
-        return sum((self._use(off_chip_component(ports)) for ports in by_master.values()), Use())
+        masters = sum((self._use(off_chip_component(own)) for own in by_master.values()), Use())
+        return masters + sum(map(self._way_to, ports), Use())
+
+    def _way_to(self, port: SharedPort) -> Use:
+        """What leads the tokens of several nodes to a port, and tells it of its region."""
+        found = Use()
+        if len(port.users) > 1:
+            token = 8 * port.first.array.place_bytes if port.first.write else ASKED_BITS
+            bits = token + (port.places - 1).bit_length()
+            found += replace(self._use(binding_component("signals", bits, len(port.users))), registers=0)
+        for numbers in port.by_region.values():
+            values = {*numbers.values()}
+            found += self._use(binding_component("numbers", max(values).bit_length(), len(values)))
+        return found
 
     def _node(self, graph: Graph, node: Node) -> Use:
         """With the channels at its inputs, as deep as they are."""

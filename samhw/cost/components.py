@@ -20,7 +20,7 @@ from pathlib import Path
 
 from samhw.graph import Endpoint, Graph, Memory, MemoryRole, Node
 from samhw.graph.numerics import WIDENING, ValueType
-from samhw.graph.off_chip import OffChipPort
+from samhw.graph.shared_ports import SharedPort
 
 __all__ = [
     "BASE",
@@ -198,14 +198,14 @@ def shell_component(extents: int, channels: int, regions: int) -> Component:
     return Component("shell", "", {"extents": extents, "channels": channels, "regions": regions})
 
 
-def off_chip_component(ports: Sequence[OffChipPort]) -> Component:
+def off_chip_component(ports: Sequence[SharedPort]) -> Component:
     """The ports of a master, with its arbiter. Their numbers are those of `Ports` by default."""
-    writes = sum(port.write for port in ports)
+    writes = sum(port.first.write for port in ports)
     sizes = {
         "reads": len(ports) - writes,
         "writes": writes,
-        "width": sum(8 * port.array.place_bytes for port in ports) / len(ports),
-        "address": sum(_address(port.array.places) for port in ports) / len(ports),
+        "width": sum(8 * port.first.array.place_bytes for port in ports) / len(ports),
+        "address": sum(_address(port.places) for port in ports) / len(ports),
     }
     return Component("off_chip", "", sizes)
 

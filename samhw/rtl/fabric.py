@@ -14,6 +14,7 @@ from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.pools import pools_of
 from samhw.graph.sequence import first_of
+from samhw.graph.shared_ports import shared_ports
 from samhw.names import identifiers
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.actor import Primitive, component
@@ -24,7 +25,7 @@ from samhw.rtl.counted import Counted
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.interleaved import BankPorts
 from samhw.rtl.logic import all_of, any_of
-from samhw.rtl.off_chip import OffChipSignature, PortNeeds
+from samhw.rtl.off_chip import OffChipSignature, PortNeeds, join_nodes
 from samhw.rtl.site import bits_of
 from samhw.rtl.token import meant
 from samhw.rtl.units.unit import delayed
@@ -85,7 +86,8 @@ class Fabric(wiring.Component):
         self._turns = [frozenset(self.turn[region] for region in group) for group in design.groups]
         self._bound = list(bound_nodes(design))
         self._off_chip = {} if layout is None else layout.arrays
-        self._off_chip_ports = [] if layout is None else list(_ports_of(design, layout))
+        shared = () if layout is None else shared_ports(design, layout)
+        self._off_chip_ports = [port.in_turns(self.turn) for port in shared]
         self.banked = BankPorts(design, self._off_chip)
         self.nodes: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
         if counters:
@@ -332,17 +334,15 @@ class Fabric(wiring.Component):
         }
 
     def _needs(self) -> list[PortNeeds]:
-        found = []
-        for fabric, ports in self._off_chip_ports:
-            arrays = {self.turn[region]: port.array for region, port in ports.items()}
-            first = next(iter(ports.values()))
-            found.append(PortNeeds(arrays, first, self._port_of(fabric, first).signature))
-        return found
+        return [
+            PortNeeds.of(shared, [self._port_of(*user).signature for user in shared.users.items()])
+            for shared in self._off_chip_ports
+        ]
 
     def _accesses(self) -> dict[Key, dict[str, MemoryAccess]]:
         """How each node reaches those of its memories that lie off the chip, or in banks."""
-        firsts = [(fabric, next(iter(ports.values()))) for fabric, ports in self._off_chip_ports]
-        used = {(fabric, port.node, port.param) for fabric, port in firsts}
+        off_chip = (user for shared in self._off_chip_ports for user in shared.users.items())
+        used = {(fabric, port.node, port.param) for fabric, port in off_chip}
         used |= {(fabric, port.node, port.param) for fabric, port in self.banked.uses}
         return {
             (fabric, node.name): {
@@ -357,14 +357,19 @@ class Fabric(wiring.Component):
         return self.nodes[fabric, port.node].memory_ports(port.param)[port.word]
 
     def _connect_off_chip(self, m: Module, bindings: Bindings) -> None:
-        off_chip = wiring.flipped(self.off_chip)
-        for k, ((fabric, ports), need) in enumerate(zip(self._off_chip_ports, self.needs, strict=True)):
-            port = self._port_of(fabric, next(iter(ports.values())))
-            wiring.connect(m, port, getattr(off_chip, f"port{k}"))
-            for name, numbers in ((f"base{k}", need.bases), (f"end{k}", need.ends)):
-                if name in self.off_chip.signature.members:
-                    signal = getattr(self.off_chip, name)
-                    m.d.comb += signal.eq(bindings.value(numbers, len(signal)))
+        for k, (shared, _) in enumerate(self.needs):
+            alone = len(shared.users) == 1
+            nodes = [
+                (
+                    self._port_of(fabric, port),
+                    Const(1) if alone else bindings.is_turn(self._turns[fabric]),
+                )
+                for fabric, port in shared.users.items()
+            ]
+            join_nodes(m, getattr(self.off_chip, f"port{k}"), nodes)
+            for name, numbers in shared.by_region.items():
+                signal = getattr(self.off_chip, f"{name}{k}")
+                m.d.comb += signal.eq(bindings.value(numbers, len(signal)))
         control = self._control
         m.d.comb += [
             self.off_chip.start.eq(control.start),
@@ -435,16 +440,6 @@ class Fabric(wiring.Component):
 def _writes(node: Node, param: str) -> bool:
     """A node writes the memory that a parameter names."""
     return node.spec.memories[param].written
-
-
-def _ports_of(design: Design, layout: OffChipLayout) -> Iterator[tuple[int, Mapping[int, OffChipPort]]]:
-    """All ports of fabrics to memories off the chip, each with the number of its fabric, and as its regions
-    have it, by the region."""
-    firsts = layout.first_ports(design)
-    for fabric, group in enumerate(design.groups):
-        for ports in zip(*(layout.ports_of(design.regions[region]) for region in group), strict=True):
-            number = ports[0].number + firsts[fabric][ports[0].array.master]
-            yield fabric, {n: port._replace(number=number) for n, port in zip(group, ports, strict=True)}
 
 
 def _of_turns(steps: Steps, turn: Mapping[int, int]) -> Steps:

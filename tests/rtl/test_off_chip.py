@@ -148,7 +148,7 @@ def test_a_place_of_several_beats():
     assert data == [(12, 0x11 | 0x22 << 20 | 0x33 << 40 | 0x44 << 60)]
 
 
-def write(port: WritePort, puts, answers, cycles):
+def write(port: WritePort, puts, answers, cycles, *, begins=False):
     """(requests, lines): when a port asks for lines to be written, and these lines: (number, [(data,
     strobes)] by beat).
 
@@ -164,6 +164,7 @@ def write(port: WritePort, puts, answers, cycles):
         left = iter([*puts, None])
         for cycle in range(cycles):
             ctx.set(port.start, cycle == 0)
+            ctx.set(port.begin, begins and cycle == 0)
             push = cycle > 0 and not over and ctx.get(port.node.ready)
             put = next(left) if push else None
             over.extend([cycle] * (push and put is None))
@@ -203,7 +204,7 @@ def write(port: WritePort, puts, answers, cycles):
 
 def test_a_write_port_gathers_lines():
     puts = [(1, 0xAAAA), (2, 0xBBBB), (9, 0xCCCC)]
-    requests, lines = write(WritePort(geometry(), 6, begins=True), puts, [16, 17], 20)
+    requests, lines = write(WritePort(geometry(), 6), puts, [16, 17], 20, begins=True)
     # It fires in 1 (place 0), 2, 3; in 4 it ends line 0, in 5 it opens line 2; in 6 it ends that, on DONE.
     assert requests == [4, 6]
     words = [
@@ -223,7 +224,7 @@ def test_a_place_of_several_beats_is_written():
         (place, sum((word + place) << 20 * n for n, word in enumerate((0x10, 0x20, 0xABCD0))))
         for place in (1, 3)
     ]
-    requests, lines = write(WritePort(block, 2, begins=False), puts, [12, 16, 30, 31], 36)
+    requests, lines = write(WritePort(block, 2), puts, [12, 16, 30, 31], 36)
     assert requests == [3, 5, 14, 18]
     assert [number for number, _ in lines] == [2, 3, 6, 7]
     assert {strobes for _, beats in lines for _, strobes in beats} == {0xF}

@@ -1,6 +1,6 @@
 """The write port: the actor *gather* of docs/memory.md, and the storage of its lines."""
 
-from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -21,12 +21,12 @@ class WritePort(Shared):
 
     Args:
         addr_width: bits of a place's number, as the node gives it.
-        begins: it writes 0 to place 0 before all else.
 
     Members:
         node: to the node.
         requests: to the master.
         start: its region starts.
+        begin: with `start`, it writes 0 to place 0 before all else.
         beat: which beat of the oldest request's line `data` and `strobes` are in the next cycle.
         sends: there is such a request.
         sent: the master has passed it on.
@@ -39,6 +39,7 @@ class WritePort(Shared):
     node: wiring.PureInterface
     requests: wiring.PureInterface
     start: Signal
+    begin: Signal
     beat: Signal
     data: Signal
     strobes: Signal
@@ -49,14 +50,14 @@ class WritePort(Shared):
     pending: Signal
     settled: Signal
 
-    def __init__(self, geometry: Geometry, addr_width: int, begins: bool):
+    def __init__(self, geometry: Geometry, addr_width: int):
         self.geometry = geometry
-        self.begins = begins
         super().__init__(
             {
                 "node": In(PutSignature(addr_width, geometry.width)),
                 "requests": Out(RequestSignature(geometry.line_bits)),
                 "start": In(1),
+                "begin": In(1),
                 "beat": In(geometry.beat_bits),
                 "data": Out(8 * geometry.beat),
                 "strobes": Out(geometry.beat),
@@ -114,7 +115,7 @@ class WritePort(Shared):
         ]
         writes = fires & ~other & ~done
         m.d.sync += [
-            first.eq((first & ~fires) | (self.start if self.begins else Const(0))),
+            first.eq((first & ~fires) | self.begin),
             rests.eq((rests | (fires & done & ~other)) & ~self.start),
         ]
         with m.If(fires & other):

@@ -17,7 +17,8 @@ from samhw.app.cli.backends import (
     memory_of,
     memory_option,
 )
-from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
+from samhw.app.cli.completion import complete_programs
+from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
 from samhw.app.cli.progress import building, follow, phase, warn_before

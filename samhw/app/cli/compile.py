@@ -11,8 +11,9 @@ from rich.console import Console
 from samhw.app.cli.after import text_after, write_mlir
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
 from samhw.app.cli.backends import memory_of, memory_option
+from samhw.app.cli.completion import complete_programs
 from samhw.app.cli.estimate import Verdicts, print_estimate
-from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
+from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import print_choice

@@ -27,7 +27,8 @@ from samhw.app.cli.backends import (
     memory_option,
     say_backends,
 )
-from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
+from samhw.app.cli.completion import complete_files, complete_programs
+from samhw.app.cli.options import CompileOptions, compile_options, data_option
 from samhw.app.cli.pages import report_option, write_report
 from samhw.app.cli.printed import (
     OUTPUT,
@@ -116,6 +117,7 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     metavar="[45nm|hwcomponents|FILE]",
     is_flag=False,
     flag_value="45nm",
+    shell_complete=complete_files("45nm", "hwcomponents"),
     help="Estimate the energy of an ASIC by samhw's own table, integers of hwcomponents, or a TOML file.",
 )
 @click.option(

@@ -29,6 +29,7 @@ from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.cost import SHOWN_DEVICES
 from samhw.errors import InputError, RunError
+from samhw.files import check_new
 from samhw.graph import Design, StreamKind
 from samhw.lang import Program
 from samhw.targets.backends import DERIVED, Target, find_target, run, targets
@@ -110,6 +111,8 @@ def build(
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
+    check_new(Path(output))
+    backend.check_build(**chosen)
     given = options.load(program, data, assume=False)
     with phase("compiling"):
         compiled = compile_job(options.job(given, backend.arch, placed))

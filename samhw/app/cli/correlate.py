@@ -94,6 +94,8 @@ def correlate(
     placed, schedule = memory_of(memory, ports), options.schedule
     if placed is None:
         check_on_chip(schedule, "a correlation")
+    for backend in backends:
+        backend.check_run(memory=placed)
     schedules = [schedule] * len(names)
     if suite == "wide":
         if schedule.lanes:

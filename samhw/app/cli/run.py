@@ -196,6 +196,9 @@ def run(
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
     placed, period = beside(memory_of(memory, ports), clock)
     table = load_energy(energy) if energy else None
+    recorded = recording(trace, window)
+    settings = board | _settings(backend, wave, regions, clock, host)
+    backend.check_run(memory=placed, **settings)
     if advise and isinstance(placed, SdramMemory | RecordedMemory):
         raise InputError(
             "--advise runs other schedules, of whose requests no log says when they are answered; leave it "
@@ -211,10 +214,8 @@ def run(
     if json_target != "-":
         print_choice(compiled)
         note_better(job, compiled)
-    recorded = recording(trace, window)
     if report and not recorded and is_short(workload):
         recorded = {"trace": True}
-    settings = board | _settings(backend, wave, regions, clock, host)
     runs = _runs(compiled, workload, backend, placed, memory_log, settings, recorded)
     if trace:
         write_trace(Path(trace), runs[0])

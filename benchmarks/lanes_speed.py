@@ -64,7 +64,7 @@ def rows(chosen: Sequence[Case], several: Sequence[str], runs: int) -> Iterator[
         made = {}
         for lanes in ("1", *several):
             compiled = compile_workload(
-                workload, Schedule(fuse=level, lanes=choice("lanes").parse(lanes)), value=VALUE
+                workload, Schedule(fuse=level, lanes=choice("lanes").taken(lanes)), value=VALUE
             )
             words = load_inputs(compiled.program, compiled.design, workload.tensors, compiled.recipes)
             made[lanes] = partial(timed_run, compiled, *words, "compiled")

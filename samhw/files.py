@@ -16,6 +16,7 @@ from samhw.errors import InputError
 
 __all__ = [
     "cache_directory",
+    "check_new",
     "check_readable",
     "new_directory",
     "read_toml",
@@ -66,9 +67,8 @@ def new_directory(directory: Path) -> Iterator[Path]:
     Raises:
         InputError: if the directory is there and not empty, or cannot be written.
     """
+    check_new(directory)
     try:
-        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-            raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
         directory.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".samhw-", dir=directory.parent))
     except (OSError, ValueError) as error:
@@ -83,6 +83,15 @@ def new_directory(directory: Path) -> Iterator[Path]:
         raise _unwritable(directory, error) from None
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def check_new(directory: Path) -> None:
+    """Raises `InputError` if a directory is there and not empty, or cannot be looked at."""
+    try:
+        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+            raise InputError(f"{directory} is there and not empty; choose another directory or remove it.")
+    except (OSError, ValueError) as error:
+        raise _unwritable(directory, error) from None
 
 
 def _unwritable(directory: Path, error: OSError | ValueError) -> InputError:

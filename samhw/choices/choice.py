@@ -198,12 +198,12 @@ class Choice(Generic[T]):
         raise NotImplementedError
 
     def read(self, word: str) -> Any:
-        """What `check` takes, of a word of the command line; raises `InputError` for other words."""
+        """What `check` takes, of a word; raises `InputError` for other words."""
         return word
 
-    def parse(self, word: str) -> T:
-        """The value of a word. Raises as `read` and `check` do."""
-        return self.check(self.read(word))
+    def taken(self, value: Any) -> T:
+        """The value as a schedule keeps it, also of its word. Raises as `read` and `check` do."""
+        return self.check(self.read(value) if isinstance(value, str) else value)
 
     def word(self, value: T) -> str:
         """The word that `read` reads."""
@@ -284,8 +284,6 @@ class Texts(Choice[dict[str, str]]):
     """An entry in words."""
 
     def check(self, value: Any) -> dict[str, str]:
-        if isinstance(value, str):
-            value = self.read(value)
         table = check_table(self.name, value, f'such as T = "{self.example}"')
         for name, text in table.items():
             if not isinstance(text, str):
@@ -341,8 +339,6 @@ class CountsByName(Choice[dict[str, int]]):
     most: ClassVar[int]
 
     def check(self, value: Any) -> dict[str, int]:
-        if isinstance(value, str):
-            value = self.read(value)
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             raise InputError(
                 f"'{self.name}' is {shown(value)}; give a table with an entry for each {self.of}, such as "

@@ -65,8 +65,9 @@ class Schedule:
 
     Each field is a choice, a folder of `samhw.choices`, which says what it holds and checks it; here they
     stand in the order in which they act on a program. docs/schedule.md has them all. The default is the
-    program's own: the regions, orders and formats of its text. Latencies, and the depths that these ask for,
-    belong to `Arch`; the value type and the capacities stand beside a schedule too.
+    program's own: the regions, orders and formats of its text. A field takes the word of its option too:
+    `lanes="i=4"`. Latencies, and the depths that these ask for, belong to `Arch`; the value type and the
+    capacities stand beside a schedule too.
 
     Raises:
         InputError: for a field that is of another kind, or has a value that there is not.
@@ -98,7 +99,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         for one in CHOICES:
-            object.__setattr__(self, one.name, one.check(getattr(self, one.name)))
+            object.__setattr__(self, one.name, one.taken(getattr(self, one.name)))
 
     def apply(self, program: Program) -> Program:
         """The program with the brackets, the regions, the orders and the formats of this schedule. What it
@@ -303,7 +304,7 @@ def with_words(schedule: Schedule, words: Mapping[str, Any]) -> Schedule:
             continue
         if dot:
             before = chosen.get(field_name, getattr(schedule, field_name))
-            chosen[field_name] = one.with_entry(before, entry, word)
+            chosen[field_name] = one.with_entry(one.taken(before), entry, word)
         else:
-            chosen[field_name] = one.read(word) if isinstance(word, str) else word
+            chosen[field_name] = word
     return replace(schedule, **chosen)

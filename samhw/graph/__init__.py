@@ -6,7 +6,7 @@ the value types, bit by bit.
 
 from samhw.graph.address_map import AddressMap
 from samhw.graph.design import LUT_PLACES, Design, block_rams, reads_of_a_copy
-from samhw.graph.dot import DRAWINGS, draw, to_dot, to_svg
+from samhw.graph.dot import DRAWINGS, draw, find_drawer, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram
 from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import (
@@ -112,6 +112,7 @@ __all__ = [
     "chip_bytes",
     "draw",
     "dumps",
+    "find_drawer",
     "held_on_chip",
     "latency",
     "layout_of",

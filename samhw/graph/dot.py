@@ -12,7 +12,7 @@ from samhw.graph.design import Design
 from samhw.graph.ir import Channel, Graph, MemoryRole, Node
 from samhw.graph.spec import StreamKind
 
-__all__ = ["DRAWINGS", "draw", "draw_text", "to_dot", "to_svg"]
+__all__ = ["DRAWINGS", "draw", "draw_text", "find_drawer", "to_dot", "to_svg"]
 
 EDGE_STYLE = {
     StreamKind.CRD: "style=solid",
@@ -191,7 +191,7 @@ def draw_text(text: str, form: str) -> bytes:
         InputError: if neither is installed, or the package lacks a library of the system.
         RunError: if it fails.
     """
-    run = subprocess.run(_drawer(form), input=text.encode(), capture_output=True, check=False)
+    run = subprocess.run(find_drawer(form), input=text.encode(), capture_output=True, check=False)
     if run.returncode != 0:
         reason = run.stderr.decode(errors="replace").strip()
         if "ImportError: " in reason:
@@ -204,8 +204,8 @@ def draw_text(text: str, form: str) -> bytes:
     return run.stdout
 
 
-def _drawer(form: str) -> Sequence[str]:
-    """The command that draws DOT text."""
+def find_drawer(form: str) -> Sequence[str]:
+    """The command that draws DOT text; raises `InputError` if none is installed."""
     if program := shutil.which("dot"):
         return [program, f"-T{form}"]
     if importlib.util.find_spec("pygraphviz"):

@@ -13,8 +13,8 @@ from samhw.sim.off_chip import MemorySystem
 from samhw.sim.result import ActorStats, ChannelStats, NodeStats, Passage, Result
 from samhw.sim.run_work import LaneLoads, Traffic, lane_loads, operations, traffic
 from samhw.sim.simulate import InterruptedRunError, Progress, simulate
-from samhw.sim.token_traces import write_chrome_trace, write_perfetto_trace
-from samhw.sim.waveform import write_fst, write_gtkwave, write_surfer, write_vcd
+from samhw.sim.token_traces import load_perfetto, write_chrome_trace, write_perfetto_trace
+from samhw.sim.waveform import load_fst, write_fst, write_gtkwave, write_surfer, write_vcd
 
 __all__ = [
     "CAUSES",
@@ -41,6 +41,8 @@ __all__ = [
     "bottleneck",
     "joined",
     "lane_loads",
+    "load_fst",
+    "load_perfetto",
     "operations",
     "percents",
     "simulate",

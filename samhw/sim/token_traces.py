@@ -13,7 +13,15 @@ from samhw.graph import Channel, Graph, Kind
 from samhw.sim.account import account
 from samhw.sim.result import Passage, Result
 
-__all__ = ["Runs", "Traced", "occupancy", "traced_regions", "write_chrome_trace", "write_perfetto_trace"]
+__all__ = [
+    "Runs",
+    "Traced",
+    "load_perfetto",
+    "occupancy",
+    "traced_regions",
+    "write_chrome_trace",
+    "write_perfetto_trace",
+]
 
 # What a run has recorded, region by region on the one axis of cycles of the whole run.
 
@@ -210,6 +218,17 @@ _SEQUENCE = 1
 """All packets are of one writer."""
 
 
+def load_perfetto() -> Any:
+    """The messages of the package perfetto; raises `InputError` if it is not installed."""
+    try:
+        from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+    except ImportError:
+        raise InputError(
+            "This format needs perfetto; install it with pip install 'samhw[perfetto]', or write .json."
+        ) from None
+    return perfetto_trace_pb2
+
+
 def write_perfetto_trace(path: Path, runs: Runs) -> None:
     """Writes what `write_chrome_trace` does, as packets of protobuf.
 
@@ -220,12 +239,7 @@ def write_perfetto_trace(path: Path, runs: Runs) -> None:
         InputError: if the package perfetto is not installed, the run recorded nothing, or the file cannot be
             written.
     """
-    try:
-        from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
-    except ImportError:
-        raise InputError(
-            "This format needs perfetto; install it with pip install 'samhw[perfetto]', or write .json."
-        ) from None
+    protos = load_perfetto()
     packets = _Packets(protos)
     events = trace_events(traced_regions(runs))
     whole = (protos.Trace(packet=[packet]) for event in events for packet in packets.of(event))

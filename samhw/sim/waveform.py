@@ -53,18 +53,24 @@ def write_vcd(path: Path, runs: Runs) -> None:
     write_text(path, (f"{line}\n" for line in _vcd(_scopes(regions), _changes(regions))))
 
 
-def write_fst(path: Path, runs: Runs) -> None:
-    """Writes what `write_vcd` does in the format FST, which takes a fraction of the room.
-
-    Raises:
-        InputError: as `write_vcd` does, or if pylibfst is not installed.
-    """
+def load_fst() -> Any:
+    """The functions of the package pylibfst; raises `InputError` if it is not installed."""
     try:
         from pylibfst import lib
     except ImportError:
         raise InputError(
             "FST needs pylibfst; install it with pip install 'samhw[fst]', or write .vcd."
         ) from None
+    return lib
+
+
+def write_fst(path: Path, runs: Runs) -> None:
+    """Writes what `write_vcd` does in the format FST, which takes a fraction of the room.
+
+    Raises:
+        InputError: as `write_vcd` does, or if pylibfst is not installed.
+    """
+    lib = load_fst()
     regions = traced_regions(runs)
     tokens = sum(len(passages) for region in regions for passages in region.result.passages.values())
     try:

@@ -56,7 +56,7 @@ NODES = 50 if PROGRAMS < 60 else 200
 @pytest.mark.parametrize(("lanes", "name"), sample(KERNELS, KERNELS[:4]))
 def test_kernels(lanes: str, name: str) -> None:
     assert correlate(
-        [[bind_program(name, ["auto"])]], Schedule(lanes=choice("lanes").parse(lanes)), jobs=1
+        [[bind_program(name, ["auto"])]], Schedule(lanes=choice("lanes").taken(lanes)), jobs=1
     ).good
 
 
@@ -144,7 +144,7 @@ IN_HLS = (
 @pytest.mark.parametrize(("name", "lanes"), sample(IN_HLS, IN_HLS[:3]))
 def test_hls(name: str, lanes: str) -> None:
     work = bind_program(name, ["random:i=8,d=4" if name == "bigbird_attention" else "auto"])
-    compiled = compile_workload(work, Schedule(lanes=choice("lanes").parse(lanes)))
+    compiled = compile_workload(work, Schedule(lanes=choice("lanes").taken(lanes)))
     # It fails for tokens that are not the simulator's.
     outputs = run(compiled, work.tensors, "hls").outputs
     assert check(work, compiled, outputs).good

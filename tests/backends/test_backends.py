@@ -36,6 +36,12 @@ class Echo(Backend):
     def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None) -> None:
         (directory / "echo.txt").write_text(compiled.program.name, encoding="utf-8")
 
+    def check_run(self, **options: object) -> None:
+        MODEL.check_run(**options)
+
+    def check_build(self, **settings: object) -> None:
+        MODEL.check_build(**settings)
+
 
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> Backend:

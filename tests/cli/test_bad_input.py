@@ -4,13 +4,15 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
 
-from tests.support.command import good, refused, samhw
+from samhw.targets.building.cpp_compiler import find_cpp_compiler
+from tests.support.command import good, refused
 
 
 def test_unknown_program() -> None:
@@ -184,22 +186,43 @@ def test_missing_tool_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
-def test_a_drawing_without_graphviz(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All else is done."""
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ("run spmm --backend icarus", "Icarus Verilog was not found"),
+        ("run spmm --backend verilator", "Amaranth was not found"),
+        ("run spmm --backend hls", "No C++ compiler was found"),
+        ("run spmm --backend board:ulx3s --emulate", "Amaranth was not found"),
+        ("run spmm --trace t.pftrace", "This format needs perfetto"),
+        ("run spmm --trace t.fst", "FST needs pylibfst"),
+        ("correlate spmm --backend verilator,icarus", "Amaranth was not found"),
+        ("build spmm --data karate --target icarus -o out", "Icarus Verilog was not found"),
+        ("build spmm --data karate --target verilog -o out", "Amaranth was not found"),
+        ("compile spmm --dot g.svg", "Drawing SVG needs Graphviz; install its program 'dot'"),
+        ("compile spmm --table --dot g.pdf", "Drawing PDF needs Graphviz; install its program 'dot'"),
+    ],
+)
+def test_what_is_not_installed_is_said_before_any_work(
+    words: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(*arguments: object, **options: object) -> NoReturn:
+        raise AssertionError("data were read")
+
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    drawing, page, graph = (tmp_path / name for name in (f"g.{form}", "t.html", "g.json"))
-    others = ("--table", "--html", page, "-o", graph)
-    result = samhw("compile", "spmm", "--data", "karate", "--dot", drawing, *others)
-    assert result.exit_code == 2
-    assert result.stderr.startswith(
-        f"samhw: Drawing {form.upper()} needs Graphviz; install its program 'dot'"
-    )
-    assert "Red1_k[crd0]" in result.stdout
-    assert page.exists()
-    assert graph.exists()
-    assert not drawing.exists()
+    monkeypatch.delenv("CXX", raising=False)
+    found = importlib.util.find_spec
+    gone = ("ziglang", "pygraphviz", *(() if "Icarus" in missing else ("amaranth",)))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else found(name))
+    for package in ("perfetto.protos.perfetto.trace", "pylibfst"):
+        monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr("samhw.app.cli.options.bind_program", work)
+    find_cpp_compiler.cache_clear()
+    try:
+        assert refused(*words.split()).startswith(f"samhw: {missing}")
+    finally:
+        find_cpp_compiler.cache_clear()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_drawing_of_no_form(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_done_needs_a_slot_too() -> None:
 def test_lanes(lanes: str) -> None:
     work = bind_program("sddmm", ["random:size=40,density=0.3"])
     (region,) = compile_workload(
-        work, Schedule(lanes=choice("lanes").parse(lanes)), value=value_type("i32")
+        work, Schedule(lanes=choice("lanes").taken(lanes)), value=value_type("i32")
     ).regions
     assert not unproved_circles(region.graph, region.extent)
 
@@ -223,7 +223,7 @@ def test_what_is_proved_of_less_deep_lanes_runs() -> None:
         work = bind_program(name, ["random:size=9,density=0.5"])
         arch = Arch(lane_rows=1, lane_tokens=4)
         design = compile_workload(
-            work, Schedule(lanes=choice("lanes").parse(lanes)), value=value_type("i32"), arch=arch
+            work, Schedule(lanes=choice("lanes").taken(lanes)), value=value_type("i32"), arch=arch
         )
         for share in (0, *SHARES * 4):
             seen[outcome(shallower(design, share, rng), work.tensors)] += 1

@@ -187,7 +187,7 @@ def test_other_families_are_nearly_as_expected(family: str, real: Use, error: fl
 @pytest.mark.parametrize("design", DESIGNS, ids=str)
 def test_designs_are_as_large_as_expected(design: tuple[str, str, str, str]) -> None:
     name, data, value, lanes = design
-    schedule = Schedule(lanes=choice("lanes").parse(lanes))
+    schedule = Schedule(lanes=choice("lanes").taken(lanes))
     compiled = compile_workload(bind_program(name, [data]), schedule, value=value_type(value))
     found, real = estimate_area(compiled.design, compiled.arch).use, DESIGNS[design]
     assert found.luts == pytest.approx(1.08 * real.luts, rel=0.08)

@@ -26,7 +26,7 @@ def test_each_folder_is_a_field() -> None:
 @pytest.mark.parametrize("one", CHOICES, ids=lambda one: one.name)
 def test_a_word_is_read_back(one: Choice[Any]) -> None:
     default = getattr(DEFAULT, one.name)
-    assert one.parse(one.word(default)) == default
+    assert one.taken(one.word(default)) == default
     assert one.help.endswith(".")
 
 

@@ -12,14 +12,14 @@ from samhw.errors import InputError
     [("i=4+j=2", {"i": 4, "j": 2}), (" k = 64 ", {"k": 64}), ("i=1", {"i": 1}), ("1", {}), ("", {})],
 )
 def test_words(text: str, lanes: dict[str, int]) -> None:
-    assert choice("lanes").parse(text) == lanes
-    assert choice("lanes").parse(counts_text(lanes)) == lanes
+    assert choice("lanes").taken(text) == lanes
+    assert choice("lanes").taken(counts_text(lanes)) == lanes
 
 
 @pytest.mark.parametrize("text", ["i", "i=", "=4", "4", "i=4,j=2", "i=x", "i=-1", "i=" + "9" * 5000])
 def test_what_is_no_such_word(text: str) -> None:
     with pytest.raises(InputError, match=r"give each index once .* such as i=4\+j=2; or 1 for none"):
-        choice("lanes").parse(text)
+        choice("lanes").taken(text)
 
 
 @pytest.mark.parametrize("count", [0, 1025, 2.0, True, "4"])

@@ -82,3 +82,24 @@ def test_commas_before_names_stand_between_entries() -> None:
     found = with_words(BASE, {"formats": "A=csr, X=(dense, compressed)", "order": "T=i,k,j,U=i,j"})
     assert found.formats == {"A": "csr", "X": "(dense, compressed)"}
     assert found.order == {"T": ("i", "k", "j"), "U": ("i", "j")}
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "value"),
+    [
+        ("place", "A=ddr,X=chip", {"A": "ddr", "X": "chip"}),
+        ("order", "i,k,j", ("i", "k", "j")),
+        ("order", {"T": "i, k"}, {"T": ("i", "k")}),
+        ("share", "T=buffer", {"T": "buffer"}),
+        ("interleave", "X+Y", ("X", "Y")),
+        ("split", "A=rows(4)", {"A": "rows(4)"}),
+        ("permute_rows", "A=by length", {"A": "by length"}),
+        ("cascade", "tile=16", {"tile": 16}),
+        ("partial_sums", "none", ()),
+        ("parallel", "Q+K", (("Q", "K"),)),
+        ("permute", "true", True),
+        ("attempts", "3", 3),
+    ],
+)
+def test_a_field_takes_its_word(name: str, word: Any, value: Any) -> None:
+    assert getattr(Schedule.from_fields({name: word}), name) == value

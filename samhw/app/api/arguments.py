@@ -236,7 +236,7 @@ def check_arguments(others: Mapping[str, object]) -> None:
     fields = {one.name: one for one in CHOICES}
     for name, value in others.items():
         if name in fields:
-            held = fields[name].parse(value) if isinstance(value, str) else fields[name].check(value)
+            held = fields[name].taken(value)
             raise InputError(f"{name} is a field of a schedule; give schedule={{'{name}': {shown(held)}}}.")
         if name in OF_RUNS:
             raise InputError(

@@ -8,8 +8,9 @@ from rich.console import Console
 
 from samhw.app.checking import differences
 from samhw.app.cli.backends import CLOCK, check_on_chip
+from samhw.app.cli.completion import complete_files, complete_programs, complete_values
 from samhw.app.cli.numbers import split_words
-from samhw.app.cli.options import complete_programs, complete_values, data_option, load_schedule
+from samhw.app.cli.options import data_option, load_schedule
 from samhw.app.cli.pages import plot_option, plot_width
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import line
@@ -49,7 +50,9 @@ __all__ = ["accuracy"]
     metavar="T=TYPE,..",
     help="Types of single tensors beside each of --value; several times for several programs.",
 )
-@click.option("--schedule", "file", metavar="FILE", help="A schedule, as for run.")
+@click.option(
+    "--schedule", "file", metavar="FILE", shell_complete=complete_files(), help="A schedule, as for run."
+)
 @click.option("--clock", type=CLOCK, metavar="NMHz|Nns", help="Say how long the runs take, as for run.")
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write every row as JSON.")
 @plot_option("Draw relative errors by value type")

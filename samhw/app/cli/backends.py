@@ -8,13 +8,15 @@ from typing import Any
 
 import click
 
+from samhw.app.cli.completion import complete_files
 from samhw.app.report.time import period_of
 from samhw.choices.choice import AUTO
 from samhw.choices.on_chip import ALL
 from samhw.choices.place import CHIP
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
-from samhw.graph import HostOptions, OffChipMemory, load_memory, other_ports, with_ports
+from samhw.graph import DRAM_PRESETS, HostOptions, OffChipMemory, load_memory, other_ports, with_ports
+from samhw.graph.off_chip_memory import SDRAM
 from samhw.targets.backends import BACKENDS, Backend, Target, find_backend, is_board, targets
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "CLOCK",
     "HOST",
     "MEMORIES",
+    "MEMORY_WORDS",
     "REGIONS",
     "REGIONS_HELP",
     "board_options",
@@ -145,6 +148,8 @@ def say_targets(can: Callable[[Target], bool]) -> str:
 
 MEMORIES = "ddr4|hbm2|sdram|constant:T|random:SEED|log:FILE|FILE.json"
 """What --memory takes."""
+MEMORY_WORDS = (*DRAM_PRESETS, SDRAM, "constant:", "random:", "log:")
+"""Of that, what is no file, and how what has a number or a file begins."""
 
 
 def memory_option(command: Callable[..., None]) -> Callable[..., None]:
@@ -152,7 +157,12 @@ def memory_option(command: Callable[..., None]) -> Callable[..., None]:
     command = click.option(
         "--ports", metavar="lines=8,..", help="Numbers of the ports to that memory (docs/memory.md)."
     )(command)
-    return click.option("--memory", metavar=MEMORIES, help="Run with tensors in off-chip memory.")(command)
+    return click.option(
+        "--memory",
+        metavar=MEMORIES,
+        shell_complete=complete_files(*MEMORY_WORDS),
+        help="Run with tensors in off-chip memory.",
+    )(command)
 
 
 def memory_of(memory: str | None, ports: str | None) -> OffChipMemory | None:

@@ -17,7 +17,8 @@ from samhw.app.cli.backends import (
     memory_of,
     memory_option,
 )
-from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
+from samhw.app.cli.completion import complete_programs
+from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
 from samhw.app.cli.progress import building, follow, phase, warn_before
@@ -28,6 +29,7 @@ from samhw.compiler import Compiled
 from samhw.compiler.pipeline import compile_job
 from samhw.cost import SHOWN_DEVICES
 from samhw.errors import InputError, RunError
+from samhw.files import check_new
 from samhw.graph import Design, StreamKind
 from samhw.lang import Program
 from samhw.targets.backends import DERIVED, Target, find_target, run, targets
@@ -109,6 +111,8 @@ def build(
     }
     chosen = {setting: value for setting, value in chosen.items() if value is not None}
     check_settings(chosen, backend, "--target")
+    check_new(Path(output))
+    backend.check_build(**chosen)
     given = options.load(program, data, assume=False)
     with phase("compiling"):
         compiled = compile_job(options.job(given, backend.arch, placed))

@@ -11,12 +11,12 @@ from rich.console import Console
 from samhw.app.checking import Known, Outcome
 from samhw.app.checking import compare as compare_all
 from samhw.app.cli.backends import CLOCK, memory_of, memory_option
+from samhw.app.cli.completion import complete_files, complete_programs
 from samhw.app.cli.numbers import load_arch
 from samhw.app.cli.options import (
     ARCH,
     TYPES,
     VALUE,
-    complete_programs,
     data_option,
     load_schedule,
     say_notes,
@@ -48,6 +48,7 @@ __all__ = ["compare"]
     "files",
     multiple=True,
     metavar="FILE",
+    shell_complete=complete_files(),
     help="Schedules to compare; the following options override them.",
 )
 @comparing_options
@@ -168,7 +169,7 @@ REGIONS = ("brackets", "fuse")
 
 def _check_orders(program: str, schedules: Sequence[Schedule], axes: Mapping[str, Sequence[Any]]) -> None:
     """Raises `InputError` if none of the schedules has an order that was asked for."""
-    orders = [choice("order").parse(order) for order in axes.get("order", ())]
+    orders = [choice("order").taken(order) for order in axes.get("order", ())]
     if orders and not any(schedule.order in orders for schedule in schedules):
         where = ",".join(axes.get("fuse", ())) or "each of these schedules"
         raise InputError(

@@ -11,8 +11,9 @@ from rich.console import Console
 from samhw.app.cli.after import text_after, write_mlir
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
 from samhw.app.cli.backends import memory_of, memory_option
+from samhw.app.cli.completion import complete_programs
 from samhw.app.cli.estimate import Verdicts, print_estimate
-from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options, complete_programs
+from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import print_choice
@@ -27,7 +28,7 @@ from samhw.compiler.shared_hardware import fabric_lines, fabrics_json
 from samhw.cost import DEVICES, SHOWN_DEVICES, Device, find_device, parse_budget
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
-from samhw.graph import DRAWINGS, Design, draw, dumps, to_dot, unproved_circles
+from samhw.graph import DRAWINGS, Design, draw, dumps, find_drawer, to_dot, unproved_circles
 from samhw.lang import Program
 
 __all__ = ["compile"]
@@ -131,7 +132,7 @@ def compile(
 ) -> None:
     """Compile PROGRAM to a SAMML graph.
 
-    A drawing needs Graphviz. Without it all else is printed and written, and the exit code is 2.
+    A drawing needs Graphviz.
     """
     if dot:
         _check_drawing(dot, estimate=estimate)
@@ -172,7 +173,7 @@ def compile(
         print_estimate(compiled, job.statistics(compiled.schedule), devices, json_target, verdicts)
     else:
         _tell(verdicts, _report(compiled, given, channels), json_target, dot)
-    if dot:  # The last, since it may lack Graphviz.
+    if dot:
         _draw(compiled.design, dot)
     verdicts.exit()
 
@@ -215,7 +216,8 @@ def _refuse(option: str, others: object) -> None:
 
 
 def _check_drawing(dot: str, *, estimate: bool) -> None:
-    """Raises `InputError` for a file of no form that --dot writes, and where --estimate prints too."""
+    """Raises `InputError` for a file of no form that --dot writes, where --estimate prints too, and where
+    what draws is not installed."""
     if dot == "-" and estimate:
         raise InputError("--estimate prints, and '--dot -' too; name a file for one of them.")
     suffix = Path(dot).suffix.lower()
@@ -224,6 +226,8 @@ def _check_drawing(dot: str, *, estimate: bool) -> None:
         raise InputError(
             f"--dot {dot}: nothing is drawn as {suffix}; give {forms} for a drawing, or .dot for its text."
         )
+    if suffix not in _TEXT:
+        find_drawer(suffix[1:])
 
 
 def _draw(design: Design, dot: str) -> None:

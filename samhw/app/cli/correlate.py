@@ -10,7 +10,8 @@ from rich.console import Console
 
 from samhw.app.checking import correlate as run_all
 from samhw.app.cli.backends import check_on_chip, memory_of, memory_option
-from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
+from samhw.app.cli.completion import complete_programs
+from samhw.app.cli.options import CompileOptions, compile_options, data_option
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import line, warn_before
@@ -93,6 +94,8 @@ def correlate(
     placed, schedule = memory_of(memory, ports), options.schedule
     if placed is None:
         check_on_chip(schedule, "a correlation")
+    for backend in backends:
+        backend.check_run(memory=placed)
     schedules = [schedule] * len(names)
     if suite == "wide":
         if schedule.lanes:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from samhw.app.cli.sweep import ended
+from samhw.app.cli.sweep import TABLE, ended
 from samhw.app.sweep import merge as merged
 from samhw.app.sweep import row_of, write_table
 
@@ -14,7 +14,7 @@ __all__ = ["merge"]
 
 @click.command()
 @click.argument("journals", nargs=-1, required=True, metavar="JOURNAL...", type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, metavar="TABLE", help="The table, .csv or .parquet.")
+@TABLE
 def merge(journals: Sequence[Path], output: str) -> None:
     """Put the journals of a sweep's shards together, into one table.
 

@@ -1,33 +1,29 @@
-"""Programs as arguments, which a shell completes, and how they are to be compiled, in the options that
-several commands take."""
+"""How programs are to be compiled, in the options that several commands take."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
+from samhw.app.cli.completion import complete_data, complete_files, complete_values
 from samhw.app.cli.numbers import load_arch, parse_densities, parse_numbers
 from samhw.app.cli.progress import phase
 from samhw.app.cli.schedules import choice_options, read_choices
 from samhw.app.workload import (
     DEFAULT,
-    SYNTHETIC,
     SavedDesign,
     Workload,
     bind_program,
     job_of,
-    stand_ins_for,
 )
 from samhw.choices.schedule import Schedule
 from samhw.compiler import AUTO, asked_type, asked_types
 from samhw.compiler.search import NO_LIMIT, Job, Room
 from samhw.cost.statistics import from_densities
-from samhw.errors import InputError, SamhwError
+from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import FLOATS, INTEGERS, ValueType
 from samhw.lang import Capacity, Named, OnnxFile, Program, cautions, greatest_extents, load_named
@@ -41,48 +37,15 @@ __all__ = [
     "VALUE",
     "CompileOptions",
     "compile_options",
-    "complete_data",
-    "complete_programs",
-    "complete_values",
     "data_option",
     "load_schedule",
 ]
 
 
-def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The words of --data that begin so, of data sets those that the programs take; or else files, by the
-    shell."""
-    from samhw.tensors.stand_ins import STAND_INS
-
-    # An option without its value ends click's parsing before it names arguments.
-    programs = ctx.args or ctx.params.get("programs") or filter(None, [ctx.params.get("program")])
-    taken = [set(_stand_ins(program)) for program in programs]
-    names = [name for name in STAND_INS if not taken or any(name in own for own in taken)]
-    words = ("karate", "random", "random:size=", *(f"{SYNTHETIC}:{name}" for name in names))
-    found = [word for word in words if word.startswith(incomplete)]
-    return [CompletionItem(word) for word in found] or [CompletionItem(incomplete, type="file")]
-
-
-def _stand_ins(program: str) -> Sequence[str]:
-    """The stand-ins that a program takes; all where finding out runs a file of Python, or fails."""
-    from samhw.tensors.stand_ins import STAND_INS
-
-    if ".py:" not in program:
-        with suppress(SamhwError):
-            return list(stand_ins_for(program))
-    return STAND_INS
-
-
-def complete_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The value types that begin so, after what stands before a comma."""
-    before, comma, last = incomplete.rpartition(",") if "<" not in incomplete else ("", "", incomplete)
-    words = (AUTO, *INTEGERS, "fixed<16,8>", *FLOATS)
-    return [CompletionItem(f"{before}{comma}{word}") for word in words if word.startswith(last)]
-
-
 ARCH = click.option(
     "--arch",
     metavar="NAME|FILE",
+    shell_complete=complete_files(*Arch.profiles()),
     help=f"Latencies: a profile ({', '.join(Arch.profiles())}; HLS has vitis by default), or an arch.json.",
 )
 
@@ -121,12 +84,14 @@ _SCHEDULE = (
         "--schedule",
         "schedule_file",
         metavar="FILE|auto",
+        shell_complete=complete_files(AUTO),
         help="A schedule, as docs/schedule.md describes it, or auto, which chooses one by estimate; the "
         "following options override it.",
     ),
     click.option(
         "--design",
         metavar="FILE",
+        shell_complete=complete_files(),
         help="A design that Python has saved (.design.json): its schedule, value type, latencies and room; "
         "the following options override it.",
     ),
@@ -362,11 +327,3 @@ def data_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None
         help=help,
         shell_complete=complete_data,
     )
-
-
-def complete_programs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The built-in programs that begin so; or else files, by the shell."""
-    from samhw.lang import built_in_names
-
-    names = [name for name in built_in_names() if name.startswith(incomplete)]
-    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]

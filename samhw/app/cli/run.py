@@ -27,7 +27,8 @@ from samhw.app.cli.backends import (
     memory_option,
     say_backends,
 )
-from samhw.app.cli.options import CompileOptions, compile_options, complete_programs, data_option
+from samhw.app.cli.completion import complete_files, complete_programs
+from samhw.app.cli.options import CompileOptions, compile_options, data_option
 from samhw.app.cli.pages import report_option, write_report
 from samhw.app.cli.printed import (
     OUTPUT,
@@ -116,6 +117,7 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     metavar="[45nm|hwcomponents|FILE]",
     is_flag=False,
     flag_value="45nm",
+    shell_complete=complete_files("45nm", "hwcomponents"),
     help="Estimate the energy of an ASIC by samhw's own table, integers of hwcomponents, or a TOML file.",
 )
 @click.option(
@@ -194,6 +196,9 @@ def run(
     _check_options(backend, wave, regions, memory, board | ({"host": host} if host else {}))
     placed, period = beside(memory_of(memory, ports), clock)
     table = load_energy(energy) if energy else None
+    recorded = recording(trace, window)
+    settings = board | _settings(backend, wave, regions, clock, host)
+    backend.check_run(memory=placed, **settings)
     if advise and isinstance(placed, SdramMemory | RecordedMemory):
         raise InputError(
             "--advise runs other schedules, of whose requests no log says when they are answered; leave it "
@@ -209,10 +214,8 @@ def run(
     if json_target != "-":
         print_choice(compiled)
         note_better(job, compiled)
-    recorded = recording(trace, window)
     if report and not recorded and is_short(workload):
         recorded = {"trace": True}
-    settings = board | _settings(backend, wave, regions, clock, host)
     runs = _runs(compiled, workload, backend, placed, memory_log, settings, recorded)
     if trace:
         write_trace(Path(trace), runs[0])

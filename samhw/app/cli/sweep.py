@@ -11,8 +11,10 @@ from typing import Any
 
 import click
 
+from samhw.app.cli.backends import MEMORY_WORDS
+from samhw.app.cli.completion import complete_data, complete_files, complete_programs, complete_values
 from samhw.app.cli.numbers import split_words
-from samhw.app.cli.options import complete_data, complete_programs, complete_values, say_notes
+from samhw.app.cli.options import say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import note_written
 from samhw.app.cli.progress import line, warn_before
@@ -20,11 +22,21 @@ from samhw.app.cli.schedules import compared, comparing_options
 from samhw.app.sweep import Configuration, Row, Shard, State, journal_of, product, read_description
 from samhw.app.sweep import sweep as run
 from samhw.app.workload import bind_program
+from samhw.choices.place import CHIP
 from samhw.choices.schedule import CHOICES
 from samhw.errors import InputError, SamhwError
 from samhw.words import counted
 
-__all__ = ["ended", "sweep"]
+__all__ = ["TABLE", "ended", "sweep"]
+
+TABLE = click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="TABLE",
+    shell_complete=complete_files(),
+    help="The table, .csv or .parquet.",
+)
 
 _NAMES = {one.name: one for one in CHOICES}
 
@@ -37,7 +49,7 @@ _NAMES = {one.name: one for one in CHOICES}
     required=True,
     shell_complete=complete_programs,
 )
-@click.option("-o", "--output", required=True, metavar="TABLE", help="The table, .csv or .parquet.")
+@TABLE
 @click.option(
     "--data",
     multiple=True,
@@ -58,11 +70,20 @@ _NAMES = {one.name: one for one in CHOICES}
     help="Types of single tensors, as for run, or none; once for each.",
 )
 @click.option(
-    "--schedule", multiple=True, metavar="FILE", help="Schedules; the following options override them."
+    "--schedule",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=complete_files(),
+    help="Schedules; the following options override them.",
 )
 @comparing_options
 @click.option("--depth", metavar="N,..", help="Depth of every channel, in tokens, or auto, the default.")
-@click.option("--memory", metavar="MEMORY,..", help="chip, ddr4, hbm2 or FILE.json; by default chip.")
+@click.option(
+    "--memory",
+    metavar="MEMORY,..",
+    shell_complete=complete_files(CHIP, *MEMORY_WORDS),
+    help="chip, ddr4, hbm2 or FILE.json; by default chip.",
+)
 @click.option(
     "--set",
     "settings",

@@ -12,12 +12,12 @@ from rich.console import Console
 
 from samhw.app.checking import Verdict
 from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
-from samhw.app.cli.backends import MEMORIES, check_on_chip, memory_of
+from samhw.app.cli.backends import MEMORIES, MEMORY_WORDS, check_on_chip, memory_of
+from samhw.app.cli.completion import complete_files, complete_programs
 from samhw.app.cli.options import (
     AREA,
     TYPES,
     VALUE,
-    complete_programs,
     data_option,
     load_schedule,
     say_notes,
@@ -52,7 +52,13 @@ __all__ = ["tune"]
 @data_option("As for run.")
 @VALUE
 @TYPES
-@click.option("--schedule", "file", metavar="FILE", help="A schedule whose fields stay as they are.")
+@click.option(
+    "--schedule",
+    "file",
+    metavar="FILE",
+    shell_complete=complete_files(),
+    help="A schedule whose fields stay as they are.",
+)
 @click.option("--budget", type=float, default=60.0, show_default=True, help="Seconds that it may take.")
 @click.option(
     "--objective",
@@ -68,7 +74,12 @@ __all__ = ["tune"]
     metavar="E",
     help="Search types of tensors instead, in which results are off by so much at most, relative to float64.",
 )
-@click.option("--memory", metavar=MEMORIES, help="Search and simulate with tensors in off-chip memory.")
+@click.option(
+    "--memory",
+    metavar=MEMORIES,
+    shell_complete=complete_files(*MEMORY_WORDS),
+    help="Search and simulate with tensors in off-chip memory.",
+)
 @AREA
 @growing_options
 @click.option(

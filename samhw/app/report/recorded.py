@@ -11,6 +11,8 @@ from samhw.errors import InputError
 from samhw.graph import Graph, Node
 from samhw.sim import (
     Result,
+    load_fst,
+    load_perfetto,
     write_chrome_trace,
     write_fst,
     write_gtkwave,
@@ -90,11 +92,18 @@ _WRITERS = {
 }
 
 
+_PACKAGES = {".pftrace": load_perfetto, ".fst": load_fst}
+"""By suffix, what loads the package that writes such a trace."""
+
+
 def check_trace(path: Path) -> Path:
-    """The path of a trace, whose suffix is one of those that there are; raises `InputError` for another."""
+    """The path of a trace, whose suffix is one of those that there are; raises `InputError` for another, and
+    where the package that writes it is not installed."""
     if path.suffix not in _WRITERS:
         *most, last = _WRITERS
         raise InputError(f"{path} is no trace file; give it the suffix {', '.join(most)} or {last}.")
+    if path.suffix in _PACKAGES:
+        _PACKAGES[path.suffix]()
     return path
 
 

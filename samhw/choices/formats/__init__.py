@@ -45,7 +45,7 @@ def with_formats(program: Program, formats: Mapping[str, str | Format]) -> Progr
     Raises:
         InputError: for a tensor that there is not, or a format that it cannot have.
     """
-    if not (texts := CHOICE.check(formats)):
+    if not (texts := CHOICE.taken(formats)):
         return program
     tensors = dict(program.tensors)
     for name, text in texts.items():

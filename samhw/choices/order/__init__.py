@@ -38,7 +38,10 @@ class Order(Choice[Indices | dict[str, Indices]]):
         if is_list(value):
             return check_names("order", value) or {}
         table = check_table("order", value, 'such as T = ["i", "k", "j"]')
-        return {result: check_names(f"order.{result}", indices) for result, indices in table.items()}
+        return {
+            result: _indices(own) if isinstance(own, str) else check_names(f"order.{result}", own)
+            for result, own in table.items()
+        }
 
     def read(self, word: str) -> Indices | dict[str, Indices]:
         if "=" not in word:

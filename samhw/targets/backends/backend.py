@@ -168,6 +168,11 @@ class Target(ABC):
     ) -> None:
         """Writes into an empty directory what somebody needs to run it elsewhere; with inputs, on them."""
 
+    @abstractmethod
+    def check_build(self, **settings: Any) -> None:
+        """Raises `InputError` where `build` cannot take these settings, or needs a program or a package that
+        is not installed: asked before work that would be in vain."""
+
 
 class Backend(Target):
     """A target that runs compiled programs as well."""
@@ -207,6 +212,10 @@ class Backend(Target):
     @abstractmethod
     def execute(self, compiled: Compiled, inputs: Inputs, *arguments: Any, **options: Any) -> Execution:
         """Runs the design on words that are loaded already."""
+
+    @abstractmethod
+    def check_run(self, **options: Any) -> None:
+        """What `check_build` does, for `execute`."""
 
     def summary(self, result: RunResult) -> str:
         """What it took, in a line."""

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from samhw.compiler import Compiled
 from samhw.compiler.placement import arrays_off_chip
@@ -15,7 +15,7 @@ from samhw.graph import AddressMap, OffChipMemory, SdramMemory
 from samhw.graph.off_chip_memory import SDRAM
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
-from samhw.targets.building.elaborate import NAME, write_address_map
+from samhw.targets.building.elaborate import NAME, check_generator, write_address_map
 from samhw.targets.building.project import write_driver
 from samhw.targets.running.images import Inputs
 
@@ -60,6 +60,43 @@ class BoardBackend(Backend):
 
         return (find_board(self.board).part,)
 
+    def check_build(self, *, memory: OffChipMemory | None = None, **settings: Any) -> None:
+        self._check_bitstreams(memory)
+
+    def check_run(
+        self,
+        *,
+        port: str | None = None,
+        emulate: bool = False,
+        memory: OffChipMemory | None = None,
+        **options: Any,
+    ) -> None:
+        if emulate == (port is not None):
+            raise InputError(
+                f"{self.name} is either emulated or at the end of a cable; give one of --emulate and --port."
+            )
+        if port is None:
+            from samhw.targets.building.cpp_compiler import find_cpp_compiler
+            from samhw.targets.building.verilator import find_verilator
+
+            _check_packages(memory)
+            find_verilator()
+            find_cpp_compiler()
+        else:
+            from samhw.targets.link import load_pyserial
+
+            self._check_bitstreams(memory)
+            load_pyserial()
+
+    def _check_bitstreams(self, memory: OffChipMemory | None) -> None:
+        """Raises `InputError` if something is missing that makes the board's bitstreams, where samhw does."""
+        _check_packages(memory)
+        from samhw.targets.boards.board import find_board
+        from samhw.targets.building.boards import bitstream_tools
+
+        if find_board(self.board).family.bitstreams:
+            bitstream_tools()
+
     def execute(
         self,
         compiled: Compiled,
@@ -82,17 +119,13 @@ class BoardBackend(Backend):
             memory: the board's SDRAM, if tensors lie there.
             memory_log: the file that takes what that did, if it is emulated.
         """
-        if emulate == (port is not None):
-            raise InputError(
-                f"{self.name} is either emulated or at the end of a cable; give one of --emulate and --port."
-            )
+        self.check_run(port=port, emulate=emulate, memory=memory)
         if memory_log is not None and port is not None:
             raise InputError(
                 "A board at a cable keeps no log of its SDRAM, which the simulator would have to have; build "
                 f"it ('samhw build .. --target {self.target} --memory {SDRAM}') and run its host.py, or take "
                 "--emulate."
             )
-        _check_packages()
         # Imported here, since the simulator needs neither Amaranth nor pyserial.
         from samhw.targets.building.boards import BoardDesign, load_bitstream, make_bitstream
         from samhw.targets.link import SerialPort
@@ -138,7 +171,7 @@ class BoardBackend(Backend):
             baud: of the link; None for the board's.
             memory: as of `execute`.
         """
-        _check_packages()
+        self.check_build(memory=memory)
         from samhw.targets.building.boards import BoardDesign
         from samhw.targets.running.boards import write_folder
 
@@ -162,8 +195,8 @@ def _placed(
     return memory, tuple(arrays_off_chip(compiled, memory))
 
 
-def _check_packages() -> None:
-    """Raises `InputError` if a package is missing that all boards need."""
-    for module, package in (("amaranth", "Amaranth"), ("amaranth_boards", "amaranth-boards")):
-        if importlib.util.find_spec(module) is None:
-            raise InputError(f"{package} was not found; install it with pip install 'samhw[rtl]'.")
+def _check_packages(memory: OffChipMemory | None = None) -> None:
+    """Raises `InputError` if a package is missing that all boards need, or one with such a memory."""
+    check_generator(memory)
+    if importlib.util.find_spec("amaranth_boards") is None:
+        raise InputError("amaranth-boards was not found; install it with pip install 'samhw[rtl]'.")

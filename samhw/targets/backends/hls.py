@@ -77,6 +77,16 @@ class HlsBackend(Backend):
         cycles = [result.cycles for result in results]
         return Execution(words, total_cycles(results), cycles, running, building, results=results)
 
+    def check_build(self, **settings: Any) -> None:
+        """A project is text."""
+
+    def check_run(self, **options: Any) -> None:
+        from samhw.targets.building.cpp_compiler import find_cpp_compiler
+        from samhw.targets.building.hls_tools import ap_headers
+
+        find_cpp_compiler()
+        ap_headers()
+
     def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None, **settings: Any) -> None:
         """A Vitis HLS project for each region (docs/hls.md), with the data and golden results if there are
         inputs; `settings` as for `Options`."""

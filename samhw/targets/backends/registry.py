@@ -114,7 +114,7 @@ def run(
 
 def check_options(backend: Backend | str, **options: Any) -> Backend:
     """The backend, which takes an off-chip memory, a wave and a host if they are among the options; raises
-    `InputError` if it does not, or is not there."""
+    `InputError` if it does not, or is not there, and as its `check_run`."""
     chosen = find_backend(backend) if isinstance(backend, str) else backend
     if options.get("memory") is not None and not chosen.takes_memory:
         raise InputError(
@@ -131,6 +131,7 @@ def check_options(backend: Backend | str, **options: Any) -> Backend:
             f"The host's port belongs to the RTL, which the backend '{chosen.name}' does not run as it is; "
             f"choose the backend '{RTL.name}', or leave the host out."
         )
+    chosen.check_run(**options)
     return chosen
 
 
@@ -181,6 +182,7 @@ def build(
             f"a build for {writer.target} has all of it on the chip",
             f"leave that out, or {way_out}",
         )
+    writer.check_build(**settings)
     with new_directory(directory) as staging:
         inputs = None if tensors is None or not writer.carries_data else inputs_of(compiled, tensors)
         writer.build(compiled, staging, inputs, **settings)

@@ -7,7 +7,7 @@ import shutil
 import time
 from abc import abstractmethod
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.off_chip import layout_beside
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
-from samhw.targets.building.elaborate import NAME, write_address_map
+from samhw.targets.building.elaborate import NAME, check_generator, write_address_map
 from samhw.targets.running.images import Inputs, packed
 
 __all__ = ["CxxrtlBackend", "IcarusBackend", "VerilatorBackend"]
@@ -58,6 +58,17 @@ class RtlBackend(Backend):
         self, compiled: Compiled, directory: Path, host: HostOptions, layout: OffChipLayout | None
     ) -> None:
         """Writes `simulate`, and what it needs."""
+
+    @abstractmethod
+    def find_tools(self) -> None:
+        """Raises `InputError` where what builds and runs the program is not installed."""
+
+    def check_build(self, *, memory: OffChipMemory | None = None, **settings: Any) -> None:
+        check_generator(memory)
+        self.find_tools()
+
+    def check_run(self, **options: Any) -> None:
+        self.check_build(**options)
 
     def build(
         self,
@@ -211,6 +222,21 @@ class VerilatorBackend(RtlBackend):
     has_sdram = True
     key_files: ClassVar[dict[str, str]] = {"simulate": "the RTL as a program, built by Verilator"} | BESIDE
 
+    def find_tools(self) -> None:
+        from samhw.targets.building.cpp_compiler import find_cpp_compiler
+        from samhw.targets.building.verilator import find_verilator
+
+        find_verilator()
+        find_cpp_compiler()
+
+    def check_run(self, *, wave: Path | None = None, **options: Any) -> None:
+        super().check_run(**options)
+        if _wave_format(wave) == "fst":
+            from samhw.targets.building.cpp_compiler import find_cpp_compiler
+            from samhw.targets.building.verilator import check_fst_headers
+
+            check_fst_headers(find_cpp_compiler())
+
     def execute(
         self,
         compiled: Compiled,
@@ -273,6 +299,11 @@ class IcarusBackend(ProgramBackend):
         "simulate": "starts simulate.vvp, the RTL with its harness, compiled by Icarus Verilog"
     } | BESIDE
 
+    def find_tools(self) -> None:
+        from samhw.targets.building.simulators import find_icarus
+
+        find_icarus()
+
     def make(self, compiled: Compiled, host: HostOptions, layout: OffChipLayout | None) -> BuiltProgram:
         from samhw.targets.building.simulators import build_icarus
 
@@ -289,6 +320,11 @@ class CxxrtlBackend(ProgramBackend):
     key_files: ClassVar[dict[str, str]] = {
         "simulate": "the netlist as a program, built by CXXRTL; its C++ is design.cpp"
     } | BESIDE
+
+    def find_tools(self) -> None:
+        from samhw.targets.building.cpp_compiler import find_cpp_compiler
+
+        find_cpp_compiler()
 
     def make(self, compiled: Compiled, host: HostOptions, layout: OffChipLayout | None) -> BuiltProgram:
         from samhw.targets.building.simulators import build_cxxrtl

@@ -55,6 +55,12 @@ class SimulatorBackend(Backend):
         cycles = [result.cycles for result in results]
         return Execution(words, total_cycles(results), cycles, seconds, results=results)
 
+    def check_run(self, **options: Any) -> None:
+        """It needs nothing but samhw."""
+
+    def check_build(self, **settings: Any) -> None:
+        """Nor does a graph."""
+
     def build(self, compiled: Compiled, directory: Path, inputs: Inputs | None) -> None:
         """The graph (`graph.json`, `graph.dot`) and the numbers (`arch.json`)."""
         write_graph(compiled, directory)

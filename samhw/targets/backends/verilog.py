@@ -1,7 +1,7 @@
 """The generated RTL as a folder of Verilog, for somebody else's project."""
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from samhw.compiler import Compiled
 from samhw.errors import InputError
@@ -20,7 +20,7 @@ from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends.backend import Target
 from samhw.targets.backends.off_chip import layout_beside
 from samhw.targets.backends.sim import write_graph
-from samhw.targets.building.elaborate import NAME, write_address_map, write_verilog
+from samhw.targets.building.elaborate import NAME, check_generator, write_address_map, write_verilog
 from samhw.targets.building.project import BenchRun, write_project
 from samhw.targets.running.images import Inputs
 
@@ -47,6 +47,9 @@ class VerilogTarget(Target):
         "driver.h": "a driver in C",
         "bench/run.py": "a cocotb testbench: python bench/run.py",
     }
+
+    def check_build(self, *, memory: OffChipMemory | None = None, **settings: Any) -> None:
+        check_generator(memory)
 
     def build(
         self,

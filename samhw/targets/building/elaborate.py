@@ -11,12 +11,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 from samhw.errors import InputError
-from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, HostOptions, dumps
+from samhw.graph import (
+    PLAIN_HOST,
+    AddressMap,
+    Arch,
+    Design,
+    HostOptions,
+    OffChipMemory,
+    SdramMemory,
+    dumps,
+)
 from samhw.graph.off_chip import OffChipLayout
 from samhw.names import comment_text
 from samhw.targets.building.build_cache import cached, digest
 
-__all__ = ["NAME", "SOURCES", "generate_verilog", "generator_digest", "write_address_map", "write_verilog"]
+__all__ = [
+    "NAME",
+    "SOURCES",
+    "check_generator",
+    "generate_verilog",
+    "generator_digest",
+    "write_address_map",
+    "write_verilog",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +84,17 @@ def generate_verilog(
     return gzip.decompress((cached("verilog", key, make) / "samhw_top.v.gz").read_bytes()).decode()
 
 
+def check_generator(memory: OffChipMemory | None = None) -> None:
+    """Raises `InputError` where what makes RTL is not installed: Amaranth, and of an SDRAM's controller the
+    packages that have it."""
+    if importlib.util.find_spec("amaranth") is None:
+        raise InputError("Amaranth was not found; install it with pip install 'samhw[rtl]'.")
+    if isinstance(memory, SdramMemory):
+        from samhw.rtl.sdram import controller_version
+
+        controller_version()
+
+
 @cache
 def generator_digest(*more: str) -> str:
     """A hash of what generates the text: Amaranth, its Yosys, and the sources of samhw.
@@ -77,8 +105,7 @@ def generator_digest(*more: str) -> str:
     Raises:
         InputError: if Amaranth is not installed.
     """
-    if importlib.util.find_spec("amaranth") is None:
-        raise InputError("Amaranth was not found; install it with pip install 'samhw[rtl]'.")
+    check_generator()
     package = Path(__file__).parents[2]
     sources = [
         Path(__file__),

@@ -15,7 +15,7 @@ from samhw.targets.building.build_cache import BuiltProgram, built, digest
 from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.elaborate import generate_verilog, generator_digest
 
-__all__ = ["TEMPLATES", "build_cxxrtl", "build_icarus", "glue", "rendered"]
+__all__ = ["TEMPLATES", "build_cxxrtl", "build_icarus", "find_icarus", "glue", "rendered"]
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The sources of the harnesses."""
@@ -110,6 +110,18 @@ def build_cxxrtl(
 _START = '#!/bin/sh\nexec "{vvp}" -n "$(dirname "$(readlink -f "$0")")/simulate.vvp"\n'
 
 
+def find_icarus() -> tuple[str, str]:
+    """The compiler of Icarus Verilog, and what runs its programs; raises `InputError` if it is not
+    installed."""
+    compiler, vvp = shutil.which("iverilog"), shutil.which("vvp")
+    if compiler is None or vvp is None:
+        raise InputError(
+            "Icarus Verilog was not found; install it with apt-get install iverilog, or take the backend "
+            "'verilator'."
+        )
+    return compiler, vvp
+
+
 def build_icarus(
     design: Design, arch: Arch, host: HostOptions, layout: OffChipLayout | None = None
 ) -> BuiltProgram:
@@ -123,12 +135,7 @@ def build_icarus(
         InputError: if Icarus Verilog is not installed.
         RunError: if it does not take the design.
     """
-    compiler, vvp = shutil.which("iverilog"), shutil.which("vvp")
-    if compiler is None or vvp is None:
-        raise InputError(
-            "Icarus Verilog was not found; install it with apt-get install iverilog, or use --backend "
-            "verilator."
-        )
+    compiler, vvp = find_icarus()
     harness = glue("harness.v.j2", design, arch, host, layout, numbers=NUMBERS)
     if layout is not None:
         harness += rendered("memory.v.j2", numbers=NUMBERS)

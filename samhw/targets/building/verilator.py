@@ -29,7 +29,7 @@ from samhw.targets.building.build_cache import BuiltProgram, built, cached, dige
 from samhw.targets.building.cpp_compiler import CppCompiler, find_cpp_compiler
 from samhw.targets.building.simulators import TEMPLATES
 
-__all__ = ["OLDEST", "Verilator", "Wave", "build_program", "find_verilator"]
+__all__ = ["OLDEST", "Verilator", "Wave", "build_program", "check_fst_headers", "find_verilator"]
 
 # Where Verilator is, and what to install when it is not there.
 
@@ -230,7 +230,7 @@ class _Builder:
 
         def make(folder: Path) -> None:
             if self.wave == "fst":
-                self._check_fst()
+                check_fst_headers(self.compiler)
             names = ["verilated", "verilated_threads", *([f"verilated_{self.wave}_c"] if self.wave else [])]
             names += ["verilated_vpi"] if self.vpi else []
             header = folder / "common.h"
@@ -307,13 +307,15 @@ class _Builder:
 
         in_threads(compile_unit, units)
 
-    def _check_fst(self) -> None:
-        includes = "#include <lz4.h>\n#include <zlib.h>\n"
-        if self.compiler.run("-E", "-x", "c++", "-", stdin=includes).returncode:
-            raise InputError(
-                "FST waves need the headers of lz4 and zlib; install them with "
-                "apt-get install liblz4-dev zlib1g-dev, or record VCD."
-            )
+
+def check_fst_headers(compiler: CppCompiler) -> None:
+    """Raises `InputError` where what writes FST lacks headers."""
+    includes = "#include <lz4.h>\n#include <zlib.h>\n"
+    if compiler.run("-E", "-x", "c++", "-", stdin=includes).returncode:
+        raise InputError(
+            "FST waves need the headers of lz4 and zlib; install them with "
+            "apt-get install liblz4-dev zlib1g-dev, or record VCD."
+        )
 
 
 def _check(done: CompletedProcess[str], what: str) -> None:

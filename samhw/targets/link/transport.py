@@ -78,9 +78,9 @@ class SerialPort(Transport):
     def __init__(self, name: str, baud: int):
         self.name = name
         self.baud = baud
-        self._errors: tuple[type[Exception], ...] = (_pyserial().SerialException, OSError)
+        self._errors: tuple[type[Exception], ...] = (load_pyserial().SerialException, OSError)
         try:
-            self._port: Any = _pyserial().serial_for_url(name, baudrate=baud, timeout=0, exclusive=True)
+            self._port: Any = load_pyserial().serial_for_url(name, baudrate=baud, timeout=0, exclusive=True)
         except (*self._errors, ValueError) as error:
             raise InputError(
                 f"The port {name} cannot be opened ({error}); look whether the cable is plugged in, and give "
@@ -116,7 +116,8 @@ class SerialPort(Transport):
         )
 
 
-def _pyserial() -> ModuleType:
+def load_pyserial() -> ModuleType:
+    """The package of serial ports; raises `InputError` if it is not installed."""
     try:
         import serial
     except ImportError:

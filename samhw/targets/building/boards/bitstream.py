@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,7 @@ __all__ = [
     "IN_BLOCKS",
     "SYNTHESIS",
     "Bitstream",
+    "bitstream_tools",
     "finish_netlist",
     "load_bitstream",
     "loading_command",
@@ -244,8 +245,7 @@ def make_bitstream(on_board: BoardDesign) -> Bitstream:
 
 def _routed(base: BoardDesign) -> Path:
     """The folder of `_place`, made or from the cache."""
-    tools = [f"{package} {_version(package)}" for package in _PACKAGES]
-    return cached("routed", digest(base.key, *_recipe(), *tools), partial(_place, base))
+    return cached("routed", digest(base.key, *_recipe(), *bitstream_tools()), partial(_place, base))
 
 
 def _recipe() -> list[bytes]:
@@ -307,6 +307,11 @@ def _reached(report: Path) -> float:
     """The slowest of the design's clocks, in Hz."""
     clocks = json.loads(report.read_text())["fmax"].values()
     return float(min(clock["achieved"] for clock in clocks)) * 1e6
+
+
+def bitstream_tools() -> Sequence[str]:
+    """What makes bitstreams, with the versions; raises `InputError` for what is not installed."""
+    return [f"{package} {_version(package)}" for package in _PACKAGES]
 
 
 def _version(package: str) -> str:

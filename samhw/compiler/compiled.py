@@ -116,6 +116,8 @@ class Compiled:
     """and where what lies there lies."""
     fabrics: tuple[tuple[int, ...], ...] = ()
     """The numbers of regions that share a fabric."""
+    shares_nodes: bool = False
+    """Whether fabrics that run in turns have nodes in common."""
     sequence: Steps = ()
     """The steps of a run, where some regions run side by side."""
 
@@ -196,6 +198,7 @@ class Compiled:
             self.sequence or sequence_of([region.repeat for region in self.regions]),
             {decl.name for decl in self.program.outputs},
             self.fabrics,
+            shares_nodes=self.shares_nodes,
         )
 
 

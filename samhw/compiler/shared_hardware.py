@@ -5,18 +5,20 @@ from dataclasses import replace
 
 from samhw.choices.choice import AUTO
 from samhw.choices.parallel import NONE as ONE_BY_ONE
-from samhw.choices.share_hardware import NONE
+from samhw.choices.share_hardware import ALL, NONE
 from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.compiler.placement import interleaved
 from samhw.compiler.side_by_side import Bundles, apart, in_bundles, side_by_side
 from samhw.errors import InputError
 from samhw.graph import Graph
 from samhw.graph.fabrics import alike, difference, equal_regions, pace_of
+from samhw.graph.shared_nodes import shared_nodes, with_shared_nodes
 from samhw.words import and_more
 
-__all__ = ["fabric_lines", "fabrics_json", "with_fabrics"]
+__all__ = ["fabric_lines", "fabrics_json", "nodes_in_common_json", "with_fabrics"]
 
 _DEEPER = "as deep as in another region on the same fabric"
+_DEEPER_NODE = "as deep as in another region with the same node"
 
 
 def with_fabrics(compiled: Compiled) -> Compiled:
@@ -50,9 +52,22 @@ def with_fabrics(compiled: Compiled) -> Compiled:
             regions[number] = replace(region, graph=graph, reasons={**region.reasons, **deeper})
     steps = side_by_side(regions, groups, bundles, as_bodies=compiled.memory is None)
     found = replace(compiled, regions=tuple(regions), fabrics=groups, sequence=steps)
+    if asked == ALL and len(found.design.groups) > 1:
+        found = _with_shared_nodes(replace(found, shares_nodes=True))
     if compiled.off_chip is not None:
         compiled.off_chip.check_fabrics(found.design)
     return found
+
+
+def _with_shared_nodes(compiled: Compiled) -> Compiled:
+    """The same with channels and accumulators as large as the nodes that its fabrics share need them."""
+    graphs = with_shared_nodes(compiled.design, [region.graph for region in compiled.regions])
+    regions = []
+    for region, graph in zip(compiled.regions, graphs, strict=True):
+        before = {channel.name: channel.depth for channel in region.graph.channels}
+        deeper = {c.name: _DEEPER_NODE for c in graph.channels if c.depth > before[c.name]}
+        regions.append(replace(region, graph=graph, reasons={**region.reasons, **deeper}))
+    return replace(compiled, regions=tuple(regions))
 
 
 def _equal(compiled: Compiled, graphs: Sequence[Graph], *, is_free: bool) -> tuple[tuple[int, ...], ...]:
@@ -127,5 +142,21 @@ def fabrics_json(compiled: Compiled) -> list[list[str]]:
 
 
 def fabric_lines(compiled: Compiled) -> list[str]:
-    """The same in a line each."""
-    return [f"one fabric: {and_more(names)}" for names in fabrics_json(compiled)]
+    """The same in a line each, and one about nodes in common."""
+    lines = [f"one fabric: {and_more(names)}" for names in fabrics_json(compiled)]
+    design = compiled.design
+    if spared := sum(len(shared.users) - 1 for shared in shared_nodes(design)):
+        whole = len(design.built_nodes)
+        lines.append(
+            f"nodes in common: {whole} of {len(design.groups)} fabrics are {whole - spared} in hardware"
+        )
+    return lines
+
+
+def nodes_in_common_json(compiled: Compiled) -> list[list[str]]:
+    """The nodes that are one in hardware, by region and name, of each fabric that has one."""
+    design = compiled.design
+    return [
+        [design.built_label(fabric, name) for fabric, name in shared.users.items()]
+        for shared in shared_nodes(design)
+    ]

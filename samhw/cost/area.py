@@ -26,6 +26,7 @@ from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.off_chip_numbers import Ports
 from samhw.graph.pools import pools_of
+from samhw.graph.shared_nodes import shared_nodes
 from samhw.graph.shared_ports import SharedPort, shared_ports
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
@@ -34,7 +35,10 @@ __all__ = ["AreaEstimate", "RegionArea", "estimate_area"]
 FOUR_INPUTS = ("ecp5", "ice40")
 """Families whose LUTs have four inputs: a multiplexer of two words, where six make one of four."""
 
-ASKED_BITS = 4
+KIND_BITS = 2
+"""Of a token."""
+
+ASKED_BITS = KIND_BITS + 2
 """Of a token that asks a port for a place, beside the place: its kind, whether it reads, and a note."""
 
 
@@ -121,10 +125,15 @@ class _Area:
     def estimate(self) -> AreaEstimate:
         design = self._design
         areas = {}
-        for group, graph in zip(design.groups, design.built, strict=True):
-            areas[group[0]] = RegionArea(
-                graph.name, {node.name: self._node(graph, node) for node in graph.nodes}
-            )
+        shared = dict(self._shared())
+        for fabric, (group, graph) in enumerate(zip(design.groups, design.built, strict=True)):
+            uses = {
+                node.name: shared[fabric, node.name]
+                if (fabric, node.name) in shared
+                else self._node(graph, node)
+                for node in graph.nodes
+            }
+            areas[group[0]] = RegionArea(graph.name, uses)
             for number in group[1:]:
                 other = design.regions[number]
                 areas[number] = RegionArea(other.name, {node.name: Use() for node in other.nodes}, graph.name)
@@ -232,12 +241,32 @@ class _Area:
         found = Use()
         if len(port.users) > 1:
             token = 8 * port.first.array.place_bytes if port.first.write else ASKED_BITS
-            bits = token + (port.places - 1).bit_length()
-            found += replace(self._use(binding_component("signals", bits, len(port.users))), registers=0)
+            found += self._ways(token + (port.places - 1).bit_length(), len(port.users))
         for numbers in port.by_region.values():
             values = {*numbers.values()}
             found += self._use(binding_component("numbers", max(values).bit_length(), len(values)))
         return found
+
+    def _shared(self) -> Iterator[tuple[tuple[int, str], Use]]:
+        """The nodes that are one in hardware, by fabric and name: the first with the ways of all to its
+        channels, the others with nothing."""
+        for shared in shared_nodes(self._design):
+            users = [(self._design.built[fabric], name) for fabric, name in shared.users.items()]
+            each = [self._node(graph, graph.node[name]) for graph, name in users]
+            ways = (self._way_to_input(users, port.name) for port in users[0][0].node[users[0][1]].inputs)
+            first, *others = shared.users.items()
+            yield first, sum(ways, max(each, key=lambda use: use.luts))
+            yield from ((other, Use()) for other in others)
+
+    def _way_to_input(self, users: Sequence[tuple[Graph, str]], port: str) -> Use:
+        """What leads the tokens of several outputs to a channel."""
+        sources = ((graph, graph.fanin[Endpoint(name, port)].source) for graph, name in users)
+        bits = max(carried_bits(graph, source).bits for graph, source in sources)
+        return self._ways(bits + KIND_BITS, len(users))
+
+    def _ways(self, bits: int, count: int) -> Use:
+        """A multiplexer of so many signals, of which a register tells the one that counts."""
+        return replace(self._use(binding_component("signals", bits, count)), registers=0)
 
     def _node(self, graph: Graph, node: Node) -> Use:
         """With the channels at its inputs, as deep as they are."""

@@ -60,6 +60,7 @@ class Design:
         sequence: the steps of a run. Each region has a place there.
         fabrics: the numbers of regions that share a fabric, a tuple for each fabric with several
             (`samhw.graph.fabrics`); nodes and channels of these correspond place by place.
+        shares_nodes: fabrics that run in turns have nodes in common (`samhw.graph.shared_nodes`).
     """
 
     name: str
@@ -70,6 +71,7 @@ class Design:
     extents: Mapping[str, int] = field(default_factory=dict)
     sequence: Steps = (Run(0),)
     fabrics: tuple[tuple[int, ...], ...] = ()
+    shares_nodes: bool = False
 
     @classmethod
     def of(cls, graph: Graph) -> "Design":
@@ -84,6 +86,8 @@ class Design:
         sequence: Steps | None = None,
         results: Collection[str] = (),
         fabrics: tuple[tuple[int, ...], ...] = (),
+        *,
+        shares_nodes: bool = False,
     ) -> "Design":
         """The design that runs graphs in a sequence, or one after another.
 
@@ -124,6 +128,7 @@ class Design:
             extents,
             sequence,
             fabrics,
+            shares_nodes,
         )
 
     @property

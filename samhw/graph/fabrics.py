@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node, once_per_graph
 from samhw.graph.numerics import ValueType
+from samhw.graph.spec import StreamKind
 from samhw.graph.spec.params import MemoryUse, Role
 
 __all__ = [
     "Form",
+    "OwnForm",
     "alike",
     "are_alike",
     "built_graph",
@@ -25,6 +27,9 @@ __all__ = [
     "form_of",
     "immediates_of",
     "keep_form",
+    "own_form",
+    "pace_of",
+    "widest",
 ]
 
 _BOUND = (Role.EXTENT, Role.REPEAT, Role.WIDTHS)
@@ -86,7 +91,7 @@ def _form(graph: Graph) -> Form:
             new = stored[tensor] if tensor not in tensors else ()
             array = stored[tensor].index(_array(graph, graph.memory[memory]))
             uses.append((param, memories[memory], tensors[tensor], array, new))
-        rows.append((_own(graph, node), tuple(feeds), tuple(uses)))
+        rows.append((own_form(graph, node), tuple(feeds), tuple(uses)))
     return Form(tuple(rows), tuple(numbers))
 
 
@@ -119,13 +124,25 @@ def _digests(graph: Graph) -> dict[str, str]:
     for node in graph.nodes:
         sources = [graph.fanin[Endpoint(node.name, port.name)].source for port in node.inputs]
         fed = [(source.port, digests[source.node]) for source in sources]
-        text = repr((_own(graph, node), fed))
+        text = repr((own_form(graph, node), fed))
         digests[node.name] = md5(text.encode(), usedforsecurity=False).hexdigest()
     return digests
 
 
-def _own(graph: Graph, node: Node) -> Hashable:
+class OwnForm(NamedTuple):
     """What is compared of a node by itself."""
+
+    kind: str
+    params: tuple[tuple[str, Hashable], ...]
+    ports: tuple[tuple[str, StreamKind, tuple[int, ...]], ...]
+    """Names, kinds of streams, and shapes of their values;"""
+    depths: tuple[int, ...]
+    """and how many levels the streams have, which no hardware is made for."""
+    types: tuple[str, str]
+
+
+def own_form(graph: Graph, node: Node) -> OwnForm:
+    """That of a node of a graph."""
     params: list[tuple[str, Hashable]] = []
     for name, given in node.params.items():
         role = node.spec.params[name].role
@@ -135,12 +152,14 @@ def _own(graph: Graph, node: Node) -> Hashable:
             params.append((name, ()))
         elif role not in _TYPES:
             params.append((name, _frozen(given)))
-    ports = (
-        (port.name, port.stream.kind, port.stream.depth, port.stream.payload.shape)
-        for port in (*node.inputs, *node.outputs)
+    ports = (*node.inputs, *node.outputs)
+    return OwnForm(
+        node.kind,
+        tuple(sorted(params)),
+        tuple((port.name, port.stream.kind, port.stream.payload.shape) for port in ports),
+        tuple(port.stream.depth for port in ports),
+        (graph.operand_type(node).name, graph.result_type(node).name),
     )
-    types = (graph.operand_type(node).name, graph.result_type(node).name)
-    return node.kind, tuple(sorted(params)), tuple(ports), types
 
 
 def _frozen(given: Any) -> Hashable:
@@ -203,7 +222,7 @@ def alike(graphs: Sequence[Graph]) -> list[Graph]:
     own = dict(zip(forms[0].names, range(len(first.nodes)), strict=True))
     order = [own[node.name] for node in first.nodes]
     ordered = [[graph.node[form.names[k]] for k in order] for graph, form in zip(graphs, forms, strict=True)]
-    nodes = [_widest(places) for places in zip(*ordered, strict=True)]
+    nodes = [widest(places) for places in zip(*ordered, strict=True)]
     channels = [_deepest(places) for places in zip(*_channels(graphs, ordered), strict=True)]
     return [
         replace(graph, nodes=tuple(n[k] for n in nodes), channels=tuple(c[k] for c in channels))
@@ -230,7 +249,7 @@ def _channels(graphs: Sequence[Graph], ordered: Sequence[Sequence[Node]]) -> lis
     ]
 
 
-def _widest(nodes: Sequence[Node]) -> list[Node]:
+def widest(nodes: Sequence[Node]) -> list[Node]:
     """Corresponding nodes with the greatest widths of all."""
     names = [name for name, param in nodes[0].spec.params.items() if param.role is Role.WIDTHS]
     names = [name for name in names if name in nodes[0].params]

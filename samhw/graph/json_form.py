@@ -60,6 +60,7 @@ def dumps(design: Design) -> str:
         "regions": [_region_data(graph) for graph in design.regions],
         "sequence": _steps_data(design.sequence),
         **({"fabrics": design.fabrics} if design.fabrics else {}),
+        **({"shares_nodes": True} if design.shares_nodes else {}),
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -161,6 +162,7 @@ def _design(data: dict[str, Any]) -> Design:
         extents=data["extents"],
         sequence=_steps(data["sequence"]),
         fabrics=tuple(tuple(map(int, group)) for group in data.get("fabrics", ())),
+        shares_nodes=bool(data.get("shares_nodes", False)),
     )
 
 

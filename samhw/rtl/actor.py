@@ -113,12 +113,13 @@ def component(
     accesses: Mapping[str, MemoryAccess] = MappingProxyType({}),
     bound: Sequence[Node] = (),
     graphs: Sequence[Graph] = (),
+    others: Sequence[tuple[Node, Graph]] = (),
 ) -> Primitive:
     """The component of a node, of the one class in the folder of its kind that is a `Primitive`.
 
     Args:
         stall_port: gives roots and writers the input `stall`.
-        accesses, bound, graphs: as of `Site`.
+        accesses, bound, graphs, others: as of `Site`.
 
     Raises:
         InputError: a value type without the unit, or a latency of `arch` that the RTL cannot meet.
@@ -129,4 +130,4 @@ def component(
         made for made in vars(module).values() if isinstance(made, type) and issubclass(made, Primitive)
     )
     (kind,) = (made for made in classes if made.__module__ == module.__name__)
-    return kind.at(Site(node, graph, arch, stall_port, accesses, bound, graphs))
+    return kind.at(Site(node, graph, arch, stall_port, accesses, bound, graphs, others))

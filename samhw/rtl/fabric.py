@@ -8,32 +8,25 @@ from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, V
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch, Channel, Design, Endpoint, Node, Parallel, Repeat, Run, Step, Steps
+from samhw.graph import Arch, Design, Node, Parallel, Repeat, Run, Step, Steps
 from samhw.graph.banks import BankPort
 from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.pools import pools_of
 from samhw.graph.sequence import first_of
 from samhw.graph.shared_ports import shared_ports
-from samhw.names import identifiers
 from samhw.rtl.access import MemoryAccess
-from samhw.rtl.actor import Primitive, component
-from samhw.rtl.binding import Bindings, PortPlaces, PortUse, bound_nodes
-from samhw.rtl.channel import Fifo
+from samhw.rtl.binding import Bindings, PortPlaces, PortUse
 from samhw.rtl.control import RunControl
-from samhw.rtl.counted import Counted
 from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
 from samhw.rtl.interleaved import BankPorts
-from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.logic import any_of
 from samhw.rtl.off_chip import OffChipSignature, PortNeeds, join_nodes
-from samhw.rtl.site import bits_of
+from samhw.rtl.streams import Here, Key, Streams
 from samhw.rtl.token import meant
 from samhw.rtl.units.unit import delayed
 
 __all__ = ["Fabric"]
-
-Key = tuple[int, str]
-"""A node: the number of its fabric, and its name in that."""
 
 
 class Fabric(wiring.Component):
@@ -57,7 +50,7 @@ class Fabric(wiring.Component):
         ports: the signature of the interface of each memory on the chip.
         needs: the ports to memories off the chip.
         stallable: roots and writers, if there are stall ports.
-        submodules: what the submodule of each node is called.
+        streams: nodes and channels.
     """
 
     run: wiring.PureInterface
@@ -84,16 +77,12 @@ class Fabric(wiring.Component):
         self.counters = counters
         self.turn = {region: turn for turn, region in enumerate(design.turns)}
         self._turns = [frozenset(self.turn[region] for region in group) for group in design.groups]
-        self._bound = list(bound_nodes(design))
         self._off_chip = {} if layout is None else layout.arrays
         shared = () if layout is None else shared_ports(design, layout)
         self._off_chip_ports = [port.in_turns(self.turn) for port in shared]
         self.banked = BankPorts(design, self._off_chip)
-        self.nodes: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
-        if counters:
-            self.nodes = {key: Counted(unit.make) for key, unit in self.nodes.items()}
-        self.submodules = self._submodules()
-        self.channels = [self._channel(fabric, channel) for fabric, channel in design.built_channels]
+        self.streams = Streams(design, arch, self._accesses(), stall_ports=stall_ports, counters=counters)
+        self.nodes, self.channels = self.streams.nodes, self.streams.channels
         self.stallable = [
             (region, node.name)
             for region, node in design.nodes
@@ -130,23 +119,6 @@ class Fabric(wiring.Component):
             for part in (*self.nodes.values(), *self.channels, *self.banked.parts.values()):
                 part.clear = self.run.clear
 
-    def _components(self, stall_ports: bool) -> Iterator[tuple[Key, Primitive]]:
-        """The component of each node."""
-        design, accesses = self.design, self._accesses()
-        for (fabric, node), bound in zip(design.built_nodes, self._bound, strict=True):
-            yield (
-                (fabric, node.name),
-                component(
-                    node,
-                    design.built[fabric],
-                    self.arch,
-                    stall_port=stall_ports,
-                    accesses=accesses[fabric, node.name],
-                    bound=tuple(bound.values()),
-                    graphs=[design.regions[region] for region in bound],
-                ),
-            )
-
     def probe_members(self) -> dict[str, object]:
         """For channel k of the design `probe<k>_valid`, `probe<k>_kind` and `probe<k>_payload`."""
         members: dict[str, object] = {}
@@ -159,9 +131,16 @@ class Fabric(wiring.Component):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        self._connect_channels(m)
-        self._connect_control(m)
+        self._control = self._made_control()
         bindings = Bindings(m, self._control.region, first_of(self._control.sequence))
+
+        def here(fabric: int) -> Value:
+            return bindings.is_turn(self._turns[fabric])
+
+        self.streams.connect(m, here)
+        empty, full = self.streams.states(here)
+        m.d.comb += [self.run.empty.eq(empty), self.run.full.eq(full)]
+        self._connect_control(m, here)
         self._connect_bound(bindings)
         if self.probes:
             self._connect_probes(m)
@@ -173,45 +152,6 @@ class Fabric(wiring.Component):
         if self.counters:
             self._connect_counters(m)
         return m
-
-    def _submodules(self) -> dict[Key, str]:
-        several = len(self.design.groups) > 1
-        wishes = {key: f"r{key[0]}_{key[1]}" if several else key[1] for key in self.nodes}
-        unique = identifiers(wishes.values())
-        return {key: unique[wish] for key, wish in wishes.items()}
-
-    def _channel(self, fabric: int, channel: Channel) -> Fifo:
-        source = channel.source
-        shape = getattr(self.nodes[fabric, source.node].o, source.port).signature.shape
-        bits = bits_of(self.design.built[fabric], source)
-        return Fifo(shape, channel.depth, kept=bits.kept, early=bits.early, is_signed=bits.is_signed)
-
-    def _connect_channels(self, m: Module) -> None:
-        names = self.submodules
-        for key, unit in self.nodes.items():
-            m.submodules[names[key]] = unit
-        behind: dict[tuple[int, Endpoint], list[Fifo]] = defaultdict(list)
-        for (fabric, edge), channel in zip(self.design.built_channels, self.channels, strict=True):
-            sink = edge.sink
-            m.submodules[f"ch_{names[fabric, sink.node]}_{sink.port}"] = channel
-            wiring.connect(m, channel.o, getattr(self.nodes[fabric, sink.node].i, sink.port))
-            behind[fabric, edge.source].append(channel)
-        m.d.comb += [
-            self.run.empty.eq(Cat(channel.empty for channel in self.channels)),
-            self.run.full.eq(Cat(channel.full for channel in self.channels)),
-        ]
-        for fabric, node in self.design.built_nodes:
-            for port in node.outputs:
-                source = getattr(self.nodes[fabric, node.name].o, port.name)
-                channels = behind[fabric, Endpoint(node.name, port.name)]
-                # An output without a channel is always ready.
-                m.d.comb += source.ready.eq(all_of(c.i.ready for c in channels))
-                for channel in channels:
-                    m.d.comb += [
-                        channel.i.push.eq(source.push),
-                        channel.i.strobe.eq(source.strobe),
-                        channel.i.token.eq(source.token),
-                    ]
 
     def _probed(self) -> Iterator[tuple[int, int]]:
         """For each channel of the design its region, and the number of the channel that is built."""
@@ -232,12 +172,10 @@ class Fabric(wiring.Component):
                 getattr(self, f"probe{k}_payload").eq(meant(channel.o.payload)),
             ]
 
-    def _connect_control(self, m: Module) -> None:
-        nodes = list(self.nodes.values())
-        roots = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.inputs]
+    def _made_control(self) -> RunControl:
         writers = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.outputs]
-        self._control = control = RunControl(
-            nodes=len(nodes),
+        return RunControl(
+            nodes=len(self.nodes),
             writers=[self._turns[fabric] for fabric, _ in writers],
             watchdog=self.arch.watchdog,
             sequence=_of_turns(self.design.sequence, self.turn),
@@ -245,13 +183,21 @@ class Fabric(wiring.Component):
             ports=self.layout is not None,
             of_nodes=[self._turns[fabric] for fabric, _ in self.nodes] if self.design.is_parallel else (),
         )
+
+    def _connect_control(self, m: Module, here: Here) -> None:
+        control, nodes = self._control, list(self.nodes.values())
+        roots = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.inputs]
+        writers = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.outputs]
         run = self.run
         m.submodules.control = ResetInserter(run.clear)(control) if self.recovery else control
         m.d.comb += [
-            control.fired.eq(Cat(n.fired for n in nodes)),
+            control.fired.eq(Cat(self.streams.own(key, n.fired, here) for key, n in self.nodes.items())),
             control.committed.eq(Cat(self.nodes[writer].committed for writer in writers)),
             control.busy.eq(any_of(n.busy for n in nodes if "busy" in n.signature.members)),
-            *(errors.eq(n.error) for errors, n in zip(control.errors, nodes, strict=True)),
+            *(
+                errors.eq(self.streams.own(key, n.error, here))
+                for errors, (key, n) in zip(control.errors, self.nodes.items(), strict=True)
+            ),
             *(self.nodes[root].start.eq(self._start_of(root[0])) for root in roots),
             control.request.eq(run.request),
             run.running.eq(control.running),
@@ -276,7 +222,7 @@ class Fabric(wiring.Component):
     def _connect_stalls(self, m: Module) -> None:
         """Each node is stalled by the bits of its regions, each while it is under way."""
         bits = {key: self.stall[bit] for bit, key in enumerate(self.stallable)}
-        for (fabric, node), bound in zip(self.design.built_nodes, self._bound, strict=True):
+        for (fabric, node), bound in self._bound():
             stalls = [
                 bits[region, own.name] & (self._control.region[self.turn[region]] | (len(bound) == 1))
                 for region, own in bound.items()
@@ -299,10 +245,15 @@ class Fabric(wiring.Component):
             words.append(Mux(delayed(m, run.counter[len(select) :]) == number, unit.counts.word, 0))
         m.d.sync += run.count.eq(any_of(words))
 
+    def _bound(self) -> Iterator[tuple[tuple[int, Node], Mapping[int, Node]]]:
+        """The nodes of fabrics, each with the node of each region that it stands for, by the region."""
+        for fabric, node in self.design.built_nodes:
+            yield (fabric, node), self.streams.bound[fabric, node.name]
+
     def _port_uses(self) -> Iterator[PortUse]:
         """How the ports of all nodes to memories on the chip reach their pools."""
         places = PortPlaces(self.pools, self.turn)
-        for (fabric, node), bound in zip(self.design.built_nodes, self._bound, strict=True):
+        for (fabric, node), bound in self._bound():
             for param, memory in node.memories.items():
                 if memory not in self._off_chip:
                     written = node.spec.memories[param].written
@@ -386,7 +337,7 @@ class Fabric(wiring.Component):
         if self.design.is_parallel:
             groups = [(any_of(start[turn] for turn in self._readers_of(name)), [name]) for name in banked]
         for starts, names in groups:
-            cycle = self.banked.connect(m, starts, names, self._port_of, self.submodules)
+            cycle = self.banked.connect(m, starts, names, self._port_of, self.streams.submodules)
             for name in names:
                 m.d.comb += getattr(self.memories, members[name]).cycle.eq(cycle)
 
@@ -400,10 +351,11 @@ class Fabric(wiring.Component):
         names = extent_members(self.design.extents)
         extents = {index: getattr(self.extents, name) for index, name in names.items()}
         steps = {repeat.index: self._control.steps[n] for n, repeat in enumerate(self._control.repeats)}
-        for (fabric, node), bound in zip(self.design.built_nodes, self._bound, strict=True):
+        for fabric, name in self.streams.users:
+            node, bound = self.design.built[fabric].node[name], self.streams.stands_for((fabric, name))
             by_turn = {self.turn[region]: own for region, own in bound.items()}
             graphs = {self.turn[region]: self.design.regions[region] for region in bound}
-            unit = self.nodes[fabric, node.name]
+            unit = self.nodes[fabric, name]
             for param in node.extents:
                 bindings.connect(unit, param, {t: extents[own.extents[param]] for t, own in by_turn.items()})
             for param in node.repeats:

@@ -38,6 +38,8 @@ class Site:
     """The nodes of all regions that share a fabric, for which this one stands; the graph of each has the same
     place in `graphs`."""
     graphs: Sequence[Graph] = ()
+    others: Sequence[tuple[Node, Graph]] = ()
+    """The nodes of other fabrics for which it stands, each with the fabric's graph."""
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -78,21 +80,34 @@ class Site:
 
     def may_be_empty(self, port: str) -> bool:
         """Whether a payload at an input may be EMPTY."""
-        channel = self.graph.fanin.get(Endpoint(self.node.name, port))
-        return channel is None or channel.source in may_be_empty(self.graph)
+        return any(_may_be_empty(node, graph, port) for node, graph in self._all)
 
     def coordinate_bits(self) -> int:
         """The bits that the coordinates at the inputs of a joiner have."""
-        greatest = greatest_indices(self.graph)
-        ports = [Endpoint(self.node.name, f"crd{i}") for i in range(self.params["inputs"])]
-        if not all(port in self.graph.fanin for port in ports):
-            return self.arch.index_bits
-        most = max(greatest[self.graph.fanin[port].source] for port in ports)
-        return min(self.arch.index_bits, max(most.bit_length(), 1))
+        most = max(_coordinate_bits(node, graph, self.arch.index_bits) for node, graph in self._all)
+        return min(self.arch.index_bits, max(most, 1))
 
     def widths(self) -> list[int]:
         """The widths of the payloads that a joiner joins."""
         return [self.width(f"ref{i}") for i in range(self.params["inputs"])]
+
+    @property
+    def _all(self) -> Sequence[tuple[Node, Graph]]:
+        """All nodes for which it stands, one of each fabric."""
+        return [(self.node, self.graph), *self.others]
+
+
+def _may_be_empty(node: Node, graph: Graph, port: str) -> bool:
+    channel = graph.fanin.get(Endpoint(node.name, port))
+    return channel is None or channel.source in may_be_empty(graph)
+
+
+def _coordinate_bits(node: Node, graph: Graph, index_bits: int) -> int:
+    greatest = greatest_indices(graph)
+    ports = [Endpoint(node.name, f"crd{i}") for i in range(node.params["inputs"])]
+    if not all(port in graph.fanin for port in ports):
+        return index_bits
+    return max(greatest[graph.fanin[port].source] for port in ports).bit_length()
 
 
 class Bits(NamedTuple):
@@ -106,8 +121,17 @@ class Bits(NamedTuple):
     """Those above are copies of the highest that is kept, and not zeros."""
 
 
-def bits_of(graph: Graph, source: Endpoint) -> Bits:
-    """What the tokens of an output are made of."""
+def bits_of(sources: Sequence[tuple[Graph, Endpoint]]) -> Bits:
+    """What the tokens of any of these outputs are made of."""
+    first, *others = [_bits_of(*source) for source in sources]
+    for other in others:
+        if other.is_signed != first.is_signed:
+            return Bits(-1, first.early | other.early, is_signed=False)
+        first = Bits(first.kept | other.kept, first.early | other.early, first.is_signed)
+    return first
+
+
+def _bits_of(graph: Graph, source: Endpoint) -> Bits:
     levels = level_bits(graph.node[source.node].output(source.port).stream.depth)
     early = (1 << KIND_BITS) - 1 | levels << KIND_BITS
     carried = carried_bits(graph, source)

@@ -3,6 +3,7 @@ each module."""
 
 import inspect
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 from amaranth.back import rtlil
@@ -138,12 +139,12 @@ def _with_notes(text: str, top: Top, name: str, platform: VerilogPlatform) -> st
     }
     rules[name] = f"{design.name}, of {design.value}: docs/host_port.md says how it is driven."
     text = _MODULE.sub(lambda match: _comment(rules.get(match[1], "")) + match[0], text)
-    cells = {}
+    cells: dict[str, str] = defaultdict(str)
     for number, node in design.built_nodes:
         params = ", ".join(f"{key}={value}" for key, value in node.params.items())
         cell = node.note or node.spec.note(node.spec.subject(node.name), node.params, {})
         rule = f"{node.kind}({params}), as in docs/primitives.md."
-        cells[top.fabric.submodules[number, node.name]] = _comment(f"{cell}\n{rule}", "  ")
+        cells[top.fabric.streams.submodules[number, node.name]] += _comment(f"{cell}\n{rule}", "  ")
     begin = text.index(f"\nmodule {name}_fabric")
     end = text.index(_END, begin)
     fabric = _INSTANCE.sub(lambda match: cells.get(match[1], "") + match[0], text[begin:end])

@@ -125,7 +125,7 @@ def test_channels_store_what_is_sent(program: str, words: dict[str, str], types:
     results = simulate_regions(compiled.design, compiled.arch, memories, extents, trace=True)
     for graph, result in zip(compiled.design.runs, results, strict=True):
         for channel in graph.channels:
-            kept, early, is_signed = bits_of(graph, channel.source)
+            kept, early, is_signed = bits_of([(graph, channel.source)])
             sent = [token for _, token in result.traces[channel.name]]
             whole = (1 << 2 + graph.given(graph.node[channel.source.node], channel.source.port).width(32)) - 1
             for token in sent:
@@ -143,4 +143,4 @@ def test_a_channel_is_no_wider_than_its_stream() -> None:
     compiled = compile_workload(bind_program("spmv", ["karate"]))
     graph = compiled.design.regions[0]
     (outer,) = (c.source for c in graph.channels if c.sink.node.startswith("write_dense"))
-    assert bits_of(graph, outer) == (0b111111_11, 0b11, False)
+    assert bits_of([(graph, outer)]) == (0b111111_11, 0b11, False)

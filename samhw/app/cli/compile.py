@@ -24,7 +24,7 @@ from samhw.compiler import Compiled, CompiledRegion
 from samhw.compiler.passes import apply_program_passes
 from samhw.compiler.pipeline import Job, compile_job, settled
 from samhw.compiler.placement import interleaved_lines, place_lines
-from samhw.compiler.shared_hardware import fabric_lines, fabrics_json
+from samhw.compiler.shared_hardware import fabric_lines, fabrics_json, nodes_in_common_json
 from samhw.cost import DEVICES, SHOWN_DEVICES, Device, find_device, parse_budget
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
@@ -353,6 +353,7 @@ def _report(compiled: Compiled, given: Workload | Program, channels: bool) -> di
             for region in compiled.regions
         ],
         **({"fabrics": fabrics_json(compiled)} if compiled.fabrics else {}),
+        **({"nodes_in_common": common} if (common := nodes_in_common_json(compiled)) else {}),
         "aliases": dict(compiled.aliases),
         **({"joined": {n: list(parts) for n, parts in compiled.joined.items()}} if compiled.joined else {}),
         **({"split": parts_json(compiled, given)} if compiled.schedule.split else {}),

@@ -124,11 +124,12 @@ def print_estimate(
 
 
 def _trade(compiled: Compiled, found: DesignEstimate, area: AreaEstimate) -> Mapping[str, float]:
-    """The LUTs of a design with a fabric for each of its regions, where some share one; and its cycles where
+    """The LUTs of a design with hardware for each of its regions, where some share it; and its cycles where
     its regions ran one after another, where some run side by side."""
     trade: dict[str, float] = {}
-    if compiled.fabrics:
-        trade["luts"] = area_of(replace(compiled, fabrics=()), area.family).use.luts
+    if compiled.fabrics or compiled.shares_nodes:
+        apart = replace(compiled, fabrics=(), shares_nodes=False)
+        trade["luts"] = area_of(apart, area.family).use.luts
     if compiled.design.is_parallel:
         trade["cycles"] = sum(region.cycles for region in found.regions) + len(found.regions) - 1
     return trade
@@ -137,7 +138,7 @@ def _trade(compiled: Compiled, found: DesignEstimate, area: AreaEstimate) -> Map
 def _trade_words(trade: Mapping[str, float], found: DesignEstimate, area: AreaEstimate) -> Iterator[str]:
     if "luts" in trade:
         apart = trade["luts"]
-        yield f"shared fabrics save about {apart - area.use.luts:,.0f} of {apart:,.0f} LUTs"
+        yield f"shared hardware saves about {apart - area.use.luts:,.0f} of {apart:,.0f} LUTs"
     if "cycles" in trade:
         in_turn = trade["cycles"]
         yield f"regions side by side save about {in_turn - found.cycles:,.0f} of {in_turn:,.0f} cycles"

@@ -1,0 +1,129 @@
+"""Which nodes of different fabrics are one in hardware."""
+
+from dataclasses import replace
+from typing import Any
+
+import samhw
+from samhw.graph import Channel, Design, Endpoint, Graph, dumps, loads
+from samhw.graph.shared_nodes import shared_nodes, with_shared_nodes
+from tests.support.top_graphs import copy_graph, less_the_greatest, node
+
+HEAD = "index i=8, j=4, k=8\n"
+CHAIN = f"""{HEAD}S[i, j] = A[i, k] * X[k, j]
+t[i] = S[i, j] * S[i, j]
+u[i] = t[i] + 3"""
+BESIDE = f"""{HEAD}S[i, j] = A[i, k] * X[k, j]
+t[i] = A[i, k] * y[k]
+u[i] = t[i] + S[i, j]"""
+
+
+def built(program: str, **schedule: Any) -> Design:
+    """A design of single statements with as little hardware as there can be."""
+    schedule = {"fuse": "none", "share_hardware": "all"} | schedule
+    formats = {"A": "csr"} if "A[" in program else None
+    return samhw.compile(program, formats=formats, value="i32", schedule=schedule).compiled.design
+
+
+def kinds(design: Design) -> list[str]:
+    """The kinds of the nodes that are one, each as often as fabrics have it."""
+    found = []
+    for shared in shared_nodes(design):
+        nodes = [design.built[fabric].node[name] for fabric, name in shared.users.items()]
+        (kind,) = {node.kind for node in nodes}
+        found += [kind] * len(nodes)
+    return sorted(found)
+
+
+def test_nodes_without_memories_are_one() -> None:
+    design = built(CHAIN)
+    assert {"scan_dense", "alu"} <= {*kinds(design)}
+    for shared in shared_nodes(design):
+        for fabric, name in shared.users.items():
+            found = design.built[fabric].node[name]
+            assert not found.memories
+            assert found.inputs
+            assert found.outputs
+    assert shared_nodes(built(CHAIN, share_hardware="auto")) == ()
+
+
+def test_operations_differ() -> None:
+    """A product and a sum, or sums of two types, are two nodes."""
+    design = built("index i=8\np[i] = b[i] * c[i]\nq[i] = p[i] + c[i]\nr[i] = q[i] * b[i] * 3")
+    alus = [
+        {design.built[fabric].node[name].params["op"] for fabric, name in shared.users.items()}
+        for shared in shared_nodes(design)
+        if design.built[next(iter(shared.users))].node[shared.users[next(iter(shared.users))]].kind == "alu"
+    ]
+    assert alus == [{"mul"}]
+
+
+def test_what_runs_side_by_side_shares_none() -> None:
+    design = built(BESIDE, parallel="all")
+    assert design.is_parallel
+    found = shared_nodes(design)
+    assert found
+    for shared in found:
+        regions = {region for fabric in shared.users for region in design.groups[fabric]}
+        assert all(design.beside[region].isdisjoint(regions) for region in regions)
+
+
+def test_channels_are_as_deep_for_all_and_accumulators_as_wide() -> None:
+    design = built(f"{HEAD}S[i, j] = A[i, k] * X[k, j]\nT[i, j] = A[i, k] * S[k, j] + X[i, j]")
+    for shared in shared_nodes(design):
+        graphs = [(design.built[fabric], name) for fabric, name in shared.users.items()]
+        first, name = graphs[0]
+        for graph, other in graphs[1:]:
+            assert graph.node[other].params.get("bits") == first.node[name].params.get("bits")
+            for port in first.node[name].inputs:
+                ends = [graph.fanin[Endpoint(of, port.name)] for graph, of in ((graph, other), (first, name))]
+                assert ends[0].depth == ends[1].depth
+
+
+def greatest(depth: int, source: str) -> Graph:
+    """A copy less its greatest element, with a channel of another depth."""
+    graph = less_the_greatest(source)
+    deep = (replace(c, depth=depth) if c.sink == Endpoint("sub", "a") else c for c in graph.channels)
+    return replace(graph, channels=tuple(deep))
+
+
+def test_the_deepest_counts() -> None:
+    graphs = [greatest(8, "A"), copy_graph(source="C", target="D"), greatest(12, "B")]
+    graphs[2] = replace(graphs[2], memories=tuple(m for m in graphs[2].memories))
+    design = replace(Design.assemble("three", graphs), shares_nodes=True)
+    deep = with_shared_nodes(design, design.regions)
+    assert [g.fanin[Endpoint("sub", "a")].depth for g in (deep[0], deep[2])] == [12, 12]
+    assert deep[1].channels == design.regions[1].channels
+
+
+def test_what_comes_from_one_place_stays_together() -> None:
+    """Of two multipliers each takes the one whose operands come from what it shares already."""
+    program = "index i=8\np[i] = (b[i] + c[i]) * (b[i] - c[i])\nq[i] = (d[i] + c[i]) * (d[i] - c[i]) + 1"
+    design = built(program)
+    groups = {name: shared for shared in shared_nodes(design) for name in shared.users.items()}
+    for fabric, graph in enumerate(design.built):
+        for channel in graph.channels:
+            source, sink = (groups.get((fabric, end.node)) for end in (channel.source, channel.sink))
+            if source is None or sink is None or graph.node[channel.sink.node].kind != "alu":
+                continue
+            others = {
+                (other, design.built[other].fanin[Endpoint(name, channel.sink.port)].source.node)
+                for other, name in sink.users.items()
+            }
+            assert len(others & {*source.users.items()}) == len(source.users.keys() & sink.users.keys())
+
+
+def test_a_fabric_with_a_node_that_no_writer_needs_shares_none() -> None:
+    """It may still have tokens when its region has ended."""
+    whole = less_the_greatest("B")
+    left = node("left", "alu", "a:val1", "out:val1", op="neg")
+    more = Channel(Endpoint("array_B", "val"), Endpoint("left", "a"), 1, 4)
+    dangling = replace(whole, nodes=(*whole.nodes, left), channels=(*whole.channels, more))
+    for second, shares in ((whole, True), (dangling, False)):
+        design = replace(Design.assemble("two", (less_the_greatest(), second)), shares_nodes=True)
+        assert bool(shared_nodes(design)) == shares
+
+
+def test_the_form_in_json_has_it() -> None:
+    design = built(CHAIN)
+    assert loads(dumps(design)) == design
+    assert loads(dumps(design)).shares_nodes

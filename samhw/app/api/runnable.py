@@ -1,8 +1,10 @@
 """A program that is compiled for the data that it is run on, and only as often as they need it."""
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -12,6 +14,7 @@ from samhw.app.api.arguments import (
     Data,
     Words,
     as_tensor,
+    check_run_arguments,
     followed,
     host_of,
     memory_of,
@@ -112,6 +115,8 @@ class RunnableDesign(CompiledForData):
                 cannot be lowered; for an argument of another kind.
             RunError: for a run that ends with an error.
         """
+        read = self.program.tensors.keys() | {"data"}
+        check_run_arguments({n: held for n, held in tensors.items() if n not in read}, are_tensors=True)
         options: dict[str, object] = {}
         held = None if memory is None else memory_of(memory)
         if held is not None:
@@ -342,9 +347,10 @@ class RunnableDesign(CompiledForData):
         if missing := [name for name in operands if name not in data]:
             first = missing[0]
             how = f'run({{"{first}": array}})' if first in _TAKEN else f"{first}=array"
+            drawn = ", ".join(["'random'" if data else "'karate'", *(f"{name}=.." for name in data)])
             raise InputError(
                 f"The run lacks data for {', '.join(missing)}; give each input, as in {how}, or what --data "
-                "takes, as in run('karate')."
+                f"takes, which draws the others, as in run({drawn})."
             )
         program = self._with_formats_of({name: data[name] for name, d in operands.items() if d.implied})
         held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}
@@ -417,6 +423,16 @@ class RunnableDesign(CompiledForData):
         except InputError as error:
             raise error.within(str(path)) from None
         return design
+
+    @property
+    def capacities(self) -> dict[str, int]:
+        """How many values it has room for, of each tensor in memory. `extents` gives dense ones more, and
+        `entries` the others. Raises as `compiled` does."""
+        room: Counter[str] = Counter()
+        for memory in self.compiled.design.memories:
+            if memory.is_value:
+                room[memory.tensor] += memory.capacity * prod(memory.block)
+        return dict(room)
 
     @property
     def tables(self) -> Tables:

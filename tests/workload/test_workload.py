@@ -77,8 +77,8 @@ def test_a_graph_of_a_model_has_values_of_its_own(tmp_path: Path) -> None:
     scipy.io.mmwrite(path, scipy.sparse.coo_array(np.eye(4, k=1)), field="pattern")
     given, pattern = (bind_program("gcn", [f"{path}{more}"]).tensors["A"] for more in ("", ":pattern"))
     assert np.array_equal(given.to_dense(), pattern.to_dense())
-    for data in (f"{path}:patern", f"A={path}:patern"):
-        with pytest.raises(InputError, match="unknown option 'patern'; the only one is ':pattern'"):
+    for data in (f"{path}:places", f"A={path}:places"):
+        with pytest.raises(InputError, match="unknown option 'places'; the only one is ':pattern'"):
             bind_program("gcn", [data])
 
 

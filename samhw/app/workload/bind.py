@@ -107,7 +107,7 @@ def drawn_file(spec: str, text: str, draw: Callable[[int], Values]) -> Tensor:
     Args:
         spec: what --data says, for errors.
         text: what of it names the file.
-        draw: gives so many values.
+        draw: gives a number of values.
     """
     path, is_pattern = pattern_of(spec, text)
     tensor = tensor_of(path)
@@ -309,7 +309,7 @@ class _Binder:
         self.give_dataset(found)
 
     def values(self, count: int) -> Values:
-        """So many random numbers."""
+        """A number of random values."""
         return self.random((count,), 1.0, self.seed).vals
 
     def give_dataset(self, data: Mapping[str, Tensor]) -> None:

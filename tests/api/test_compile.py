@@ -151,6 +151,8 @@ def test_a_wrong_result_is_an_error(monkeypatch):
         (lambda d: d.run(A=np.eye(3), entries=3), "'entries' decides the design; give it to compile"),
         (lambda d: samhw.compile(SPMM, capacity={"A": 3}), "entries={'A': 5000}, an argument of compile"),
         (lambda d: samhw.compile(SPMM, clock="1ns"), "Cycles are the same at any clock"),
+        (lambda d: d.run(np.eye(3), np.eye(3)), "give arrays by name, as in run(A=array, X=array)"),
+        (lambda d: samhw.compile(SPMM, schedule={"lane": 2}), "no field 'lane' (did you mean 'lanes'?)"),
         (lambda d: samhw.compile(SPMM, formats={"X": "dense"}, entries={"X": 3}), "extents={'k': N, 'j': N}"),
     ],
 )
@@ -240,3 +242,10 @@ def test_room_by_extents_and_entries():
     assert design.capacities["A"] == 5000
     assert design.capacities["X"] == 64000
     assert samhw.compile("spmm", data="karate", schedule={"lanes": "i=2"}).capacities["T"] == 1024
+
+
+def test_words_of_types_are_taken_too():
+    design = samhw.compile("spmm", types="A=i8,X=i8", data="karate")
+    assert str(design.compiled.program.tensors["A"].value) == "i8"
+    found = samhw.accuracy(samhw.compile("spmm"), ["karate"], "f32, fixed<16,8>")
+    assert [row.value for row in found.rows] == ["f32", "fixed<16,8>"]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy
 
 from samhw.choices.schedule import CHOICES
-from samhw.compiler import asked_type
+from samhw.compiler import asked_type, asked_types
 from samhw.errors import InputError, shown
 from samhw.graph import (
     Arch,
@@ -60,8 +60,10 @@ def value_of(given: ValueType | str | None) -> ValueType | None:
     return asked_type(given)
 
 
-def types_of(given: Mapping[str, ValueType | str] | None) -> dict[str, ValueType]:
-    """Types of tensors by name, by themselves or by their names."""
+def types_of(given: Mapping[str, ValueType | str] | str | None) -> dict[str, ValueType]:
+    """Types of tensors by name, by themselves or by their names; or in the words of --types."""
+    if isinstance(given, str):
+        return asked_types(given)
     if given is not None and not isinstance(given, Mapping):
         raise InputError(f"The types cannot be {shown(given)}; give a table, such as {{'W': 'i8'}}.")
     types = {name: value_of(kind) for name, kind in (given or {}).items()}

@@ -91,7 +91,7 @@ class RunnableDesign(CompiledForData):
         self,
         data: Mapping[str, Data] | Words | None = None,
         /,
-        *,
+        *more: Data,
         backend: Backend | str | None = None,
         memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
@@ -107,6 +107,7 @@ class RunnableDesign(CompiledForData):
             backend: by default `sim`; `verilator`, or another that `samhw run --backend` takes.
             memory: what holds tensors off chip (docs/memory.md): an object, its fields, or
                 as --memory.
+            more: nothing; arrays have names.
             wave: a file (.fst or .vcd) for the signals of the RTL.
             host: what the port of the RTL has beyond the least, as --host.
 
@@ -115,6 +116,8 @@ class RunnableDesign(CompiledForData):
                 cannot be lowered; for an argument of another kind.
             RunError: for a run that ends with an error.
         """
+        if more:
+            raise self._unnamed(data)
         read = self.program.tensors.keys() | {"data"}
         check_run_arguments({n: held for n, held in tensors.items() if n not in read}, are_tensors=True)
         options: dict[str, object] = {}
@@ -305,6 +308,11 @@ class RunnableDesign(CompiledForData):
             seconds=budget,
         )
 
+    def _unnamed(self, data: object) -> InputError:
+        """The refusal of arrays without names."""
+        named = ", ".join(f"{decl.name}=array" for decl in self.program.operands) or "A=array"
+        return InputError(f"The data cannot be {shown(data)}; give arrays by name, as in run({named}).")
+
     def _bound(self, data: Mapping[str, Data] | Words | None, tensors: Mapping[str, Data]) -> Workload:
         """The program with the data of a run, or else its own, and single tensors of these."""
         if data is None and (named := words_of(tensors.get("data"))):  # No tensor is made of words.
@@ -313,10 +321,7 @@ class RunnableDesign(CompiledForData):
             return self._own
         words = words_of(data)
         if words is None and not isinstance(data, Mapping | None):
-            raise InputError(
-                f"The data cannot be {shown(data)}; give arrays by name, as in "
-                f"run({next((d.name for d in self.program.operands), 'A')}=array)."
-            )
+            raise self._unnamed(data)
         given = {**(data if isinstance(data, Mapping) else {}), **tensors}
         is_all = all(decl.name in given for decl in self.program.operands)
         words = words if words or data is not None or is_all else self._words

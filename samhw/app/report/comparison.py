@@ -194,10 +194,10 @@ def _said(schedules: Sequence[Schedule]) -> tuple[str, list[Said]]:
     """What all of the schedules have, and by choice what each has besides."""
     common: list[str] = []
     own: list[dict[str, str]] = [{} for _ in schedules]
-    for one in CHOICES:
+    for one in CHOICES if schedules else ():
         values = [getattr(schedule, one.name) for schedule in schedules]
         shared = _shared(one, values)
-        if shared == values[0] == values[-1] and all(value == shared for value in values):
+        if all(value == shared for value in values):
             common += _words(one, shared) if one.is_always_said or shared != _default(one) else ()
             continue
         common += _words(one, shared) if shared else ()

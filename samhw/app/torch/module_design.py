@@ -166,7 +166,7 @@ def compile(
     arguments: Sequence[object],
     *,
     value: ValueType | str | None = None,
-    types: Mapping[str, ValueType | str] | None = None,
+    types: Mapping[str, ValueType | str] | str | None = None,
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,

@@ -23,6 +23,7 @@ from samhw.errors import InputError, shown
 from samhw.files import read_toml
 from samhw.lang import Program
 from samhw.lang.splits import RowOrders, order_rows
+from samhw.words import did_you_mean
 
 __all__ = ["CHOICES", "Schedule", "every", "with_words"]
 
@@ -270,7 +271,10 @@ class Schedule:
                     'place = {A = "ddr"}.'
                 )
             if name not in known:
-                raise InputError(f"A schedule has no field '{name}'; its fields are {', '.join(known)}.")
+                meant = did_you_mean(name, known)
+                raise InputError(
+                    f"A schedule has no field '{name}'{meant}; its fields are {', '.join(known)}."
+                )
         return cls(**data)
 
 

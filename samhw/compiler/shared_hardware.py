@@ -9,9 +9,10 @@ from samhw.choices.share_hardware import ALL, NONE
 from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.compiler.placement import interleaved
 from samhw.compiler.side_by_side import Bundles, apart, in_bundles, side_by_side
-from samhw.errors import InputError
+from samhw.errors import InputError, ScheduleError
 from samhw.graph import Graph
 from samhw.graph.fabrics import alike, difference, equal_regions, pace_of
+from samhw.graph.sequence import beside
 from samhw.graph.shared_nodes import shared_nodes, with_shared_nodes
 from samhw.words import and_more
 
@@ -26,7 +27,8 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     as deep as the deepest of them.
 
     Raises:
-        InputError: for regions that cannot share one, or that there are not.
+        InputError: for regions that cannot share one, or that there are not, and where none is left that runs
+            beside another.
     """
     bundles: Bundles = ()
     if compiled.schedule.parallel != ONE_BY_ONE:
@@ -51,6 +53,12 @@ def with_fabrics(compiled: Compiled) -> Compiled:
             region = regions[number]
             regions[number] = replace(region, graph=graph, reasons={**region.reasons, **deeper})
     steps = side_by_side(regions, groups, bundles, as_bodies=compiled.memory is None)
+    if any(beside(compiled.sequence).values()) and not any(beside(steps).values()):
+        raise ScheduleError(
+            "No regions run side by side ('parallel'), since all that could be are on one fabric "
+            "('share_hardware')",
+            "leave out one of the two",
+        )
     found = replace(compiled, regions=tuple(regions), fabrics=groups, sequence=steps)
     if asked == ALL and len(found.design.groups) > 1:
         found = _with_shared_nodes(replace(found, shares_nodes=True))

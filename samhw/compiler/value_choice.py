@@ -32,18 +32,19 @@ def asked_text(asked: ValueType | None) -> str:
 
 
 def asked_types(text: str | None) -> dict[str, ValueType]:
-    """The types that a text such as `W=i8,X=fixed<16,8>` gives tensors; none without one.
+    """The types that a text such as `W=i8,X=fixed<16,8>` gives tensors; none without one, or by `none`.
 
     Raises:
         InputError: for a type that there is not, and what is no name and a type.
     """
     types = {}
-    for item in re.split(r",(?![^<]*>)", text or ""):
+    for item in [] if text in (None, "", "none") else re.split(r",(?![^<]*>)", text):
         name, equals, kind = (part.strip() for part in item.partition("="))
         if not (name and equals):
-            if text:
-                raise InputError(f"--types {text}: give tensors and their types, such as W=i8,X=i8.")
-            continue
+            raise InputError(
+                f"--types {text}: give tensors with their types, as in W=i8,X=i8, or none; --value is "
+                "for all others."
+            )
         types[name] = value_type(kind)
     return types
 

@@ -149,11 +149,16 @@ def find_device(name: str) -> Device:
     """That of a name, in letters of either case; raises `InputError` for one that is not known."""
     device = _named(name)
     if device is None:
-        meant = did_you_mean(name, map(str.lower, DEVICES))
-        for known in DEVICES:
-            meant = meant.replace(f"'{known.lower()}'", f"'{known}'")
-        raise InputError(f"No FPGA {name!r} is known{meant}; there are {', '.join(DEVICES)}.")
+        raise InputError(f"No FPGA {name!r} is known{_meant(name)}; there are {', '.join(DEVICES)}.")
     return device
+
+
+def _meant(name: str) -> str:
+    """Which FPGA may have been meant, in words."""
+    meant = did_you_mean(name, map(str.lower, DEVICES))
+    for known in DEVICES:
+        meant = meant.replace(f"'{known.lower()}'", f"'{known}'")
+    return meant
 
 
 def _named(name: str) -> Device | None:
@@ -174,8 +179,8 @@ def parse_budget(text: str) -> Budget:
         word, _, count = (part.strip() for part in item.partition("="))
         if word not in WORDS or not count.isdecimal() or not int(count[:18]) > 0:
             raise InputError(
-                f"An area {text!r}: give the most of {', '.join(WORDS)}, as in luts=20000,brams=56, "
-                f"or an FPGA: {', '.join(DEVICES)}."
+                f"{text!r} is no FPGA{_meant(text)}, and no area; give the most of {', '.join(WORDS)}, as in "
+                f"luts=20000,brams=56, or one of {', '.join(DEVICES)}."
             )
         most[WORDS[word]] = float(count[:18])
     return Budget(BASE, most)

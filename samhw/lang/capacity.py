@@ -87,12 +87,22 @@ class Capacity:
                     f"{', '.join(program.tensors)}."
                 )
             if program.tensors[tensor].format.is_all_dense:
-                raise InputError(
-                    f"'{tensor}' is dense, so that its extents say how much it holds; leave out its capacity."
-                )
+                raise InputError(_by_extents(program, tensor))
             if count < 1:
                 raise InputError(f"'{tensor}' cannot have a capacity of {count}; give 1 or more.")
         return replace(self, entries={**self.entries, **entries})
+
+
+def _by_extents(program: Program, tensor: str) -> str:
+    """Why a dense tensor takes no entries, and what makes it larger."""
+    of = dict.fromkeys(program.dimensions.of_tensor(tensor))
+    if not of:
+        return f"'{tensor}' is a scalar, which has no capacity; leave that out."
+    option, argument = ",".join(f"{name}=N" for name in of), ", ".join(f"'{name}': N" for name in of)
+    return (
+        f"'{tensor}' is dense, so that the greatest extents of its indices are its room; give these instead "
+        f"of a capacity, as in '--extents {option}', or in Python extents={{{argument}}}."
+    )
 
 
 def bank_room(tensor: str, count: int, rows: int, entries: int) -> dict[str, int]:

@@ -85,7 +85,7 @@ def test_a_loop_over_inputs(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (([],), "give at least one of each"),
         ((inputs(1), []), "give at least one of each"),
-        ((inputs(1), "f32"), "give several, as in"),
+        ((inputs(1), 32), "give several, as in"),
         ((3,), "The inputs cannot be 3"),
         ((inputs(1), ["f99"]), "Unknown value type 'f99'"),
         (([3],), "The data cannot be 3"),

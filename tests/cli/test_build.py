@@ -1,6 +1,7 @@
 """What `samhw build` is sized for, and what it says."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,15 @@ import pytest
 from samhw.targets.backends import targets
 from tests.support.command import good, refused, report, samhw
 
-TARGETS = [target.target for target in targets()]
+TARGETS = [
+    pytest.param(
+        name,
+        marks=[pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")]
+        if name == "icarus"
+        else [],
+    )
+    for name in (target.target for target in targets())
+]
 
 CONCAT = """
 tensor a[i] : dense

@@ -63,7 +63,7 @@ def test_a_build(terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch
     for name, value in TERMINAL.items() if terminal else ():
         monkeypatch.setenv(name, value)
     log = logging.getLogger("samhw.targets.building.verilator")
-    with building():
+    with building("preparing"):
         log.info("building the %s", "RTL")
         log.debug("running the RTL")
     log.warning("outside")
@@ -71,7 +71,7 @@ def test_a_build(terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch
     assert output.out == ""
     assert "outside" not in output.err
     if terminal:
-        assert re.search(r"building the RTL .*0:00:00.*running the RTL", output.err, re.DOTALL)
+        assert re.search(r"preparing .*building the RTL .*0:00:00.*running the RTL", output.err, re.DOTALL)
         assert output.err.endswith("\x1b[2K")  # The line is gone.
     else:
         assert output.err == "samhw: building the RTL\n"
@@ -90,3 +90,21 @@ def test_a_run_that_builds(backend: str, what: str, tmp_path: Path, monkeypatch:
     command = f"run spmv --data karate --backend {backend}"
     assert re.fullmatch(rf"samhw: building the {what}.*, once for each design\n", shown(command))
     assert shown(command) == ""
+
+
+def test_a_build_says_what_it_does_from_the_beginning(tmp_path: Path) -> None:
+    command = f"build spmv --data karate --target sim -o {tmp_path}"
+    text = shown(f"{command}/a", FORCE_COLOR="1", COLUMNS="80")
+    assert re.search(r"compiling 0:00:0\d.*writing the build 0:00:0\d", text, re.DOTALL)
+    assert "writing the build" not in shown(f"{command}/b")
+
+
+def test_a_long_name_of_a_build_stays_in_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**TERMINAL, "COLUMNS": "80"}.items():
+        monkeypatch.setenv(name, value)
+    with building("building " + "x" * 100):
+        pass
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err).splitlines()
+    assert max(map(len, lines)) == 80

@@ -43,7 +43,7 @@ def test_accuracy_has_a_row_for_each_of_several_types() -> None:
 @pytest.mark.parametrize(
     ("types", "sentence"),
     [
-        ("A", "--types A: give tensors and their types, such as W=i8,X=i8."),
+        ("A", "--types A: give tensors with their types, as in W=i8,X=i8, or none;"),
         ("A=i9", "Unknown value type 'i9'"),
         ("Q=i8", "'spmm' has no tensor 'Q' to give a type; it has A, X, T."),
     ],
@@ -105,3 +105,10 @@ def test_a_search_is_in_types(tmp_path: Path) -> None:
     assert found["types"] == TYPES
     assert found["best"]["checked"]
     assert "On karate, A=i8, X=i8: " in (tmp_path / "found.toml").read_text()
+
+
+def test_no_types_are_what_none_asks_for() -> None:
+    words = ("accuracy", "spmm", "--draws", "1", "--value", "f32", "--json", "-")
+    rows = json.loads(said(*words, "--types", "none", "--types", "A=bf16"))["rows"]
+    assert [row["value"] for row in rows] == ["f32", "f32, A=bf16"]
+    assert said("run", "spmm", "--types", "none").splitlines()[2] == "  value      i32"

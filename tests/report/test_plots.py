@@ -87,7 +87,8 @@ def test_bars_of_a_comparison() -> None:
     assert "9,947 (1.00×)" in said
     assert "6,500 (1.53×), WRONG" in said
     assert "refused" in said
-    assert {"gcn on karate, f32", "none, factored", "bytes between memories and graph"} <= {*said}
+    assert {"gcn on karate, f32", "every schedule: factored", "none", "full"} <= {*said}
+    assert "bytes between memories and graph" in said
 
 
 def test_bars_with_a_clock() -> None:
@@ -289,3 +290,26 @@ def test_all_letters_of_a_narrow_plot_are_small() -> None:
         for width in (3.3, None)
     )
     assert sorted(narrow) == pytest.approx([0.6 * size for size in sorted(wide)])
+
+
+def test_names_of_schedules_have_what_differs() -> None:
+    base = {"formats": {"A": "csr", "X": "dense"}, "lanes": {"i": 2}}
+    outcomes = tuple(
+        Outcome(Schedule(**{**base, **fields}), measure(9 + n))
+        for n, fields in enumerate(
+            (
+                {},
+                {"formats": {"A": "csr"}},
+                {"formats": {"A": "csr", "X": "dcsr"}, "permute": True, "split": {"A": "rows(4)"}},
+            )
+        )
+    )
+    found = Comparison("p", "d", "f32", outcomes)
+    assert found.common == "partial, factored, A csr, lanes i=2"
+    assert [row.name for row in found.rows] == [
+        "X dense, no split, no permute",
+        "no other formats, no split, no permute",
+        "X dcsr, A as rows(4), with copies",
+    ]
+    alone = Comparison("p", "d", "f32", outcomes[:1])
+    assert (alone.common, alone.rows[0].name) == ("", "partial, factored, A csr, X dense, lanes i=2")

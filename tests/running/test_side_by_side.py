@@ -474,3 +474,12 @@ def test_beside_a_memory_a_scan_is_by_itself_and_divides_its_own_steps() -> None
     placed = compile_job(replace(job, memory=load_memory("constant:20")))
     steps = text_of(placed.design.sequence)
     assert steps == "repeat t < t { parallel { run 2 | run 3 }; run 4 }; parallel { run 0 | run 1 }; run 5"
+
+
+@pytest.mark.parametrize("schedule", [{"share_hardware": "all"}, {"share_hardware": [["s", "t"]]}])
+def test_regions_that_all_share_hardware_are_not_said_to_run_side_by_side(schedule: dict[str, Any]) -> None:
+    """Of gat only s and t need nothing of each other, and they are equal."""
+    fields = {"fuse": "none", "parallel": "all"}
+    assert samhw.compile("gat", data="karate", schedule=fields).compiled.design.is_parallel
+    with pytest.raises(InputError, match=r"No regions run side by side .* leave out one of the two"):
+        samhw.compile("gat", data="karate", schedule={**fields, **schedule})

@@ -112,9 +112,9 @@ def test_in_a_table() -> None:
     [
         (
             "fuze = 1",
-            "no field 'fuze'; its fields are brackets, fuse, iteration, order, formats, blocks, split, "
-            "partial_sums, permute_rows, cascade, share, lanes, deal, queues, permute, largest_copy, "
-            "attempts, place, on_chip, interleave, share_hardware, parallel.",
+            "no field 'fuze' (did you mean 'fuse'?); its fields are brackets, fuse, iteration, order, "
+            "formats, blocks, split, partial_sums, permute_rows, cascade, share, lanes, deal, queues, "
+            "permute, largest_copy, attempts, place, on_chip, interleave, share_hardware, parallel.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (

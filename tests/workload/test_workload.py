@@ -9,6 +9,7 @@ import scipy.sparse
 
 from samhw.app.workload import bind_program, make_model_workload, make_workload, stand_ins_for
 from samhw.errors import InputError
+from samhw.graph.numerics import value_type
 from samhw.lang import load_kernel, parse, rounded_entries, rounded_extent
 from samhw.tensors import Tensor, karate, random_tensor, write_tensor
 
@@ -48,6 +49,37 @@ def test_pattern_keeps_places_and_draws_values(tmp_path: Path) -> None:
     tensor = make_workload(load_kernel("spmv"), [f"{path}:pattern"]).tensors["B"]
     assert np.array_equal(tensor.to_dense() != 0, [[True, False], [True, False]])
     assert tensor.vals.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("program", "data", "name", "is_drawn"),
+    [
+        ("spmm", "A={}:pattern", "A", True),
+        ("spmm", "{}:pattern", "A", True),
+        ("spmm", "A={}", "A", False),
+        ("gcn", "A={}:pattern", "A", True),
+    ],
+)
+def test_a_pattern_for_a_tensor_or_the_first(
+    program: str, data: str, name: str, is_drawn: bool, tmp_path: Path
+) -> None:
+    """Also of a file that has a pattern alone, whose values are ones."""
+    path = tmp_path / "a.mtx"
+    places = scipy.sparse.coo_array(np.eye(7) + np.eye(7, k=1))
+    scipy.io.mmwrite(path, places, field="pattern")
+    tensor = bind_program(program, [data.format(path)], value=value_type("f32")).tensors[name]
+    assert np.array_equal(tensor.to_dense() != 0, places.toarray() != 0)
+    assert (len(set(tensor.vals.tolist())) > 1) is is_drawn
+
+
+def test_a_graph_of_a_model_has_values_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    scipy.io.mmwrite(path, scipy.sparse.coo_array(np.eye(4, k=1)), field="pattern")
+    given, pattern = (bind_program("gcn", [f"{path}{more}"]).tensors["A"] for more in ("", ":pattern"))
+    assert np.array_equal(given.to_dense(), pattern.to_dense())
+    for data in (f"{path}:places", f"A={path}:places"):
+        with pytest.raises(InputError, match="unknown option 'places'; the only one is ':pattern'"):
+            bind_program("gcn", [data])
 
 
 def test_dataset_file_gives_adjacency_and_features(tmp_path: Path) -> None:

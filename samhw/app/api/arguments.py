@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy
 
 from samhw.choices.schedule import CHOICES
-from samhw.compiler import asked_type
+from samhw.compiler import asked_type, asked_types
 from samhw.errors import InputError, shown
 from samhw.graph import (
     Arch,
@@ -27,6 +27,7 @@ from samhw.graph import (
 from samhw.graph.numerics import ValueType
 from samhw.tensors import Format, Tensor
 from samhw.tensors.scipy_sparse import scipy_format
+from samhw.words import did_you_mean
 
 __all__ = [
     "OF_RUNS",
@@ -35,6 +36,7 @@ __all__ = [
     "arch_of",
     "as_tensor",
     "check_arguments",
+    "check_run_arguments",
     "entries_of",
     "extents_of",
     "followed",
@@ -58,8 +60,10 @@ def value_of(given: ValueType | str | None) -> ValueType | None:
     return asked_type(given)
 
 
-def types_of(given: Mapping[str, ValueType | str] | None) -> dict[str, ValueType]:
-    """Types of tensors by name, by themselves or by their names."""
+def types_of(given: Mapping[str, ValueType | str] | str | None) -> dict[str, ValueType]:
+    """Types of tensors by name, by themselves or by their names; or in the words of --types."""
+    if isinstance(given, str):
+        return asked_types(given)
     if given is not None and not isinstance(given, Mapping):
         raise InputError(f"The types cannot be {shown(given)}; give a table, such as {{'W': 'i8'}}.")
     types = {name: value_of(kind) for name, kind in (given or {}).items()}
@@ -229,17 +233,58 @@ def _is_torch(data: object) -> bool:
 
 OF_RUNS = ("backend", "memory", "wave", "host")
 """Arguments of `run`."""
+OF_DESIGNS = (
+    *("formats", "value", "types", "schedule", "fuse", "order", "permute"),
+    *("extents", "entries", "arch"),
+)
+"""Arguments of `compile`."""
+_OTHERWISE = {
+    "clock": "Cycles are the same at any clock; a result says how long they take, as in "
+    "result.microseconds('100MHz').",
+    "capacity": "How many entries a tensor has room for is entries={'A': 5000}, an argument of compile.",
+    "progress": "A line that says how far it is belongs to several runs; give progress=True to run_all.",
+    "check": "A result is checked when it is asked to, by result.check(); leave 'check' out.",
+    "jobs": "A run has one process; 'samhw sweep' runs many configurations on all cores.",
+}
+"""What options of the command line are in Python."""
 
 
 def check_arguments(others: Mapping[str, object]) -> None:
     """Raises `InputError` for arguments that `compile` does not have, which may be fields of a schedule."""
-    fields = {one.name: one for one in CHOICES}
     for name, value in others.items():
-        if name in fields:
-            held = fields[name].taken(value)
-            raise InputError(f"{name} is a field of a schedule; give schedule={{'{name}': {shown(held)}}}.")
+        if name in _FIELDS:
+            raise InputError(f"{name} is a field of a schedule; give {_field(name, value)}.")
         if name in OF_RUNS:
             raise InputError(
                 f"'{name}' is for a run; give it to the design, as in run({name}={shown(value)})."
             )
-        raise InputError(f"compile takes no argument '{name}'; help(samhw.compile) lists them.")
+        raise InputError(_no_argument("compile", name, OF_DESIGNS))
+
+
+def check_run_arguments(others: Mapping[str, object], *, are_tensors: bool = False) -> None:
+    """Raises `InputError` for arguments that `run` does not have, which may be those of `compile`.
+
+    Args:
+        are_tensors: names that mean nothing else are left to be those of tensors.
+    """
+    for name, value in others.items():
+        if name in _FIELDS or name in OF_DESIGNS:
+            how = f"{name}={shown(value)}" if name in OF_DESIGNS else _field(name, value)
+            raise InputError(f"'{name}' decides the design; give it to compile, as in {how}.")
+        if not are_tensors or name in _OTHERWISE or did_you_mean(name, OF_RUNS):
+            raise InputError(_no_argument("run", name, OF_RUNS))
+
+
+_FIELDS = {one.name: one for one in CHOICES}
+
+
+def _field(name: str, value: object) -> str:
+    """How `compile` takes a field of a schedule; raises `InputError` for a value that it cannot have."""
+    return f"schedule={{'{name}': {shown(_FIELDS[name].taken(value))}}}"
+
+
+def _no_argument(function: str, name: str, known: Sequence[str]) -> str:
+    """The refusal of an argument of `compile` or `run`."""
+    meant, first = did_you_mean(name, known), "a program" if function == "compile" else "data"
+    listed = f"{function} takes no argument '{name}'{meant}; it takes {first}, and {', '.join(known)}."
+    return _OTHERWISE.get(name, listed)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from samhw.app.api.arguments import arch_of, entries_of, extents_of, value_of
-from samhw.app.checking.advice import zeros_note
+from samhw.app.checking.advice import sampled_note, zeros_note
 from samhw.app.workload import Workload, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, with_memory
@@ -93,13 +93,14 @@ class CompiledForData:
         return self._compiled
 
     def _warn_of_zeros(self, workload: Workload, value: ValueType) -> None:
-        """Says once what storing weights of many zeros by their nonzeros would bring."""
-        if self.constants is None or self._is_warned or self._compiled is None:
+        """Says once what storing weights of many zeros, or results, by their nonzeros would bring."""
+        if self._is_warned or self._compiled is None:
             return
         self._is_warned = True
         job = job_of(workload, self._chosen or self.schedule, value=value, arch=self.arch)
-        if note := zeros_note(job, self._compiled, as_option=False):
-            warnings.warn(f"{note}.", stacklevel=2)
+        for noted in (zeros_note, sampled_note) if self.constants is not None else (sampled_note,):
+            if note := noted(job, self._compiled, as_option=False):
+                warnings.warn(f"{note}.", stacklevel=2)
 
     def _choose(self, workload: Workload, value: ValueType, memory: OffChipMemory | None) -> Compiled:
         """Chooses a schedule for a workload, which a memory may hold, and keeps the design that was compiled

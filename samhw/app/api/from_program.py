@@ -36,7 +36,7 @@ def compile(
     *,
     formats: Mapping[str, str | Format] | None = None,
     value: ValueType | str | None = None,
-    types: Mapping[str, ValueType | str] | None = None,
+    types: Mapping[str, ValueType | str] | str | None = None,
     schedule: Schedule | Mapping[str, object] | Path | str | None = None,
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     order: Sequence[str] | Mapping[str, Sequence[str]] | None = None,

@@ -54,7 +54,7 @@ class ImportChoices:
         permute: bool,
         fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None,
         value: ValueType | str | None,
-        types: Mapping[str, ValueType | str] | None,
+        types: Mapping[str, ValueType | str] | str | None,
         formats: Mapping[str, str | Format] | None,
         sparsify: float | None,
         unroll: int,

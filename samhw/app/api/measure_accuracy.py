@@ -1,5 +1,6 @@
 """`samhw.accuracy`: what value types cost, over a set of inputs."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
@@ -37,7 +38,7 @@ class _Design(Protocol):
 def accuracy(
     design: _Design,
     inputs: Iterable[Mapping[str, Any] | Words] | Iterable[Sequence[object]],
-    values: Sequence[ValueType | str] = ("f32", "bf16"),
+    values: Sequence[ValueType | str] | str = ("f32", "bf16"),
     *,
     clock: str | None = None,
     progress: bool = False,
@@ -49,7 +50,7 @@ def accuracy(
             matter.
         inputs: of each run the data by name, or in words, as `run` has them; of a module the arguments of a
             call, (x,) for one.
-        values: the value types.
+        values: the value types, several in one text with commas too.
         clock: such as 100MHz, for microseconds beside cycles.
         progress: whether a line on stderr says how far it is.
 
@@ -59,7 +60,9 @@ def accuracy(
     """
     if isinstance(inputs, str):
         inputs = (inputs,)
-    if isinstance(values, str) or not isinstance(values, Sequence):
+    if isinstance(values, str):
+        values = re.split(r",\s*(?![^<]*>)", values)
+    if not isinstance(values, Sequence):
         raise InputError(f"The value types cannot be {shown(values)}; give several, as in ['f32', 'bf16'].")
     if not isinstance(inputs, Iterable):
         raise InputError(f"The inputs cannot be {shown(inputs)}; give several, each as a run takes it.")

@@ -1,8 +1,10 @@
 """A program that is compiled for the data that it is run on, and only as often as they need it."""
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -12,6 +14,7 @@ from samhw.app.api.arguments import (
     Data,
     Words,
     as_tensor,
+    check_run_arguments,
     followed,
     host_of,
     memory_of,
@@ -88,7 +91,7 @@ class RunnableDesign(CompiledForData):
         self,
         data: Mapping[str, Data] | Words | None = None,
         /,
-        *,
+        *more: Data,
         backend: Backend | str | None = None,
         memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
@@ -104,6 +107,7 @@ class RunnableDesign(CompiledForData):
             backend: by default `sim`; `verilator`, or another that `samhw run --backend` takes.
             memory: what holds tensors off chip (docs/memory.md): an object, its fields, or
                 as --memory.
+            more: nothing; arrays have names.
             wave: a file (.fst or .vcd) for the signals of the RTL.
             host: what the port of the RTL has beyond the least, as --host.
 
@@ -112,6 +116,10 @@ class RunnableDesign(CompiledForData):
                 cannot be lowered; for an argument of another kind.
             RunError: for a run that ends with an error.
         """
+        if more:
+            raise self._unnamed(data)
+        read = self.program.tensors.keys() | {"data"}
+        check_run_arguments({n: held for n, held in tensors.items() if n not in read}, are_tensors=True)
         options: dict[str, object] = {}
         held = None if memory is None else memory_of(memory)
         if held is not None:
@@ -300,6 +308,11 @@ class RunnableDesign(CompiledForData):
             seconds=budget,
         )
 
+    def _unnamed(self, data: object) -> InputError:
+        """The refusal of arrays without names."""
+        named = ", ".join(f"{decl.name}=array" for decl in self.program.operands) or "A=array"
+        return InputError(f"The data cannot be {shown(data)}; give arrays by name, as in run({named}).")
+
     def _bound(self, data: Mapping[str, Data] | Words | None, tensors: Mapping[str, Data]) -> Workload:
         """The program with the data of a run, or else its own, and single tensors of these."""
         if data is None and (named := words_of(tensors.get("data"))):  # No tensor is made of words.
@@ -308,10 +321,7 @@ class RunnableDesign(CompiledForData):
             return self._own
         words = words_of(data)
         if words is None and not isinstance(data, Mapping | None):
-            raise InputError(
-                f"The data cannot be {shown(data)}; give arrays by name, as in "
-                f"run({next((d.name for d in self.program.operands), 'A')}=array)."
-            )
+            raise self._unnamed(data)
         given = {**(data if isinstance(data, Mapping) else {}), **tensors}
         is_all = all(decl.name in given for decl in self.program.operands)
         words = words if words or data is not None or is_all else self._words
@@ -342,9 +352,10 @@ class RunnableDesign(CompiledForData):
         if missing := [name for name in operands if name not in data]:
             first = missing[0]
             how = f'run({{"{first}": array}})' if first in _TAKEN else f"{first}=array"
+            drawn = ", ".join(["'random'" if data else "'karate'", *(f"{name}=.." for name in data)])
             raise InputError(
                 f"The run lacks data for {', '.join(missing)}; give each input, as in {how}, or what --data "
-                "takes, as in run('karate')."
+                f"takes, which draws the others, as in run({drawn})."
             )
         program = self._with_formats_of({name: data[name] for name, d in operands.items() if d.implied})
         held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}
@@ -417,6 +428,16 @@ class RunnableDesign(CompiledForData):
         except InputError as error:
             raise error.within(str(path)) from None
         return design
+
+    @property
+    def capacities(self) -> dict[str, int]:
+        """How many values it has room for, of each tensor in memory. `extents` gives dense ones more, and
+        `entries` the others. Raises as `compiled` does."""
+        room: Counter[str] = Counter()
+        for memory in self.compiled.design.memories:
+            if memory.is_value:
+                room[memory.tensor] += memory.capacity * prod(memory.block)
+        return dict(room)
 
     @property
     def tables(self) -> Tables:

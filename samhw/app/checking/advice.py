@@ -8,6 +8,7 @@ from typing import Any
 
 from samhw.app.checking.check_run import check
 from samhw.app.workload import Workload
+from samhw.choices.choice import choice as choice_of
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.compiler import Compiled, Lowerings, area_of
 from samhw.compiler.pipeline import candidates, compile_job
@@ -16,10 +17,11 @@ from samhw.compiler.search.job import HALF
 from samhw.compiler.search.tried import Start, candidates_of, expected_cycles
 from samhw.errors import InputError
 from samhw.graph import OffChipMemory
+from samhw.lang import Program
 from samhw.targets.backends import MODEL, run
 from samhw.tensors import Format, Zeros
 
-__all__ = ["Advice", "Advised", "advise", "zeros_note"]
+__all__ = ["FAR", "Advice", "Advised", "advise", "sampled_note", "zeros_note"]
 
 _ESTIMATED = 48
 """Schedules that are estimated."""
@@ -27,6 +29,8 @@ _SIMULATED = 5
 """Those of them that are simulated: the best of a choice each."""
 _WORTH = 0.99
 """What the cycles must come down to."""
+FAR = 1.5
+"""How many times more cycles, or work, a run takes before a note says so unasked."""
 _NAMED = 3
 """Inputs of many zeros that a note names."""
 _TRIED = 1000
@@ -150,6 +154,51 @@ def zeros_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None:
     more = f"; and so on, {len(formats)} in all" if len(formats) > _NAMED else ""
     how = f"--sparsify {HALF}" if as_option else f"formats={texts}"
     return f"{zeros}{more}: {how} {brings}"
+
+
+def sampled_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None:
+    """What storing results by their nonzeros would bring, that are dense but for a sparse operand which has
+    all of their indices: at other places they compute zeros. None unless it is expected to take far fewer
+    cycles, and the schedule of the job was not chosen.
+
+    Args:
+        job, compiled, as_option: as for `zeros_note`.
+    """
+    if job.schedule.is_open or sum(len(region.graph.nodes) for region in compiled.regions) > _TRIED:
+        return None
+    sampled = dict(_sampled(job.schedule.apply(job.program)))
+    formats = {name: fmt for name, (_, fmt) in sampled.items() if name not in job.schedule.formats}
+    if not formats:
+        return None
+    found = replace(job.schedule, formats={**job.schedule.formats, **formats})
+    try:
+        cycles = expected_cycles(compile_job(job.under(found)), job.statistics(found))
+    except InputError:
+        return None
+    now = expected_cycles(compiled, job.statistics(job.schedule))
+    if now < FAR * cycles:
+        return None
+    name, (operand, _) = next((name, sampled[name]) for name in formats)
+    how = f"schedule={{'formats': {formats}}}"
+    if as_option:
+        how = f"--formats '{choice_of('formats').word(formats)}'"
+    where = f"{name} is stored dense, and computed where {operand} stores nothing too"
+    return f"{where}: {how} leaves that out, and expects {cycles:,.0f} cycles for {now:,.0f}"
+
+
+def _sampled(program: Program) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The dense results at whose places a sparse operand is read, with that operand, and a format of
+    nonzeros."""
+    for statement in program.statements:
+        result, indices = program.tensors[statement.lhs.tensor], set(statement.lhs.variables)
+        if statement.reduction != "sum" or statement.is_move or statement.scan is not None:
+            continue
+        if result.rank < 2 or not result.format.is_all_dense or result.format.block:
+            continue
+        for access in statement.reads:
+            if program.tensors[access.tensor].format.is_sparse and indices <= set(access.variables):
+                yield result.name, (access.tensor, "csr" if result.rank == 2 else "csf")
+                break
 
 
 def _said_zeros(name: str, zeros: Zeros) -> str:

@@ -17,7 +17,7 @@ from samhw.app.cli.progress import line
 from samhw.app.report.accuracy_report import Accuracy, AccuracyRow
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.schedule import Schedule
-from samhw.compiler import AUTO, asked_type, asked_types
+from samhw.compiler import AUTO, asked_type, asked_types, types_text
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
@@ -48,7 +48,7 @@ __all__ = ["accuracy"]
     "--types",
     multiple=True,
     metavar="T=TYPE,..",
-    help="Types of single tensors beside each of --value; several times for several programs.",
+    help="Types of single tensors beside each of --value, or none; several times for several programs.",
 )
 @click.option(
     "--schedule", "file", metavar="FILE", shell_complete=complete_files(), help="A schedule, as for run."
@@ -69,9 +69,9 @@ def accuracy(
 ) -> None:
     """Run PROGRAM in several value types on several inputs and compare its results with float64."""
     given = {
-        ", ".join(filter(None, (str(asked_type(word) or AUTO), own))): (asked_type(word), asked_types(own))
+        ", ".join(filter(None, (str(asked_type(word) or AUTO), types_text(own)))): (asked_type(word), own)
         for word in split_words(value)
-        for own in types or ("",)
+        for own in map(asked_types, types or ("",))
     }
     schedule = load_schedule(file)
     check_on_chip(schedule, "a comparison of values")

@@ -119,7 +119,7 @@ def build(
     if checked:
         _check(given, compiled)
     tensors = given.tensors if isinstance(given, Workload) else None
-    with building():
+    with building("writing the build"):
         written = write_build(compiled, backend, Path(output), tensors, **chosen)
     source = given.name if isinstance(given, Workload) else None
     sized = f"{source}, rounded up" if source else "the extents that it was given"

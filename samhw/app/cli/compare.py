@@ -134,7 +134,8 @@ def _show(
     if json_target:
         print_json(json_target, found.to_json())
     if "-" not in (json_target, printed):
-        print_table(Console(), found.grid(), title=found.title)
+        common = f"\nevery schedule: {found.common}" if found.common else ""
+        print_table(Console(), found.grid(), title=f"{found.title}{common}")
         for number, refusal in enumerate(found.refusals, 1):
             click.echo(f"  refused {number}: {refusal}")
     if plot:

@@ -118,10 +118,12 @@ def follow(name: str) -> Iterator[Callable[[RunProgress], None] | None]:
 
 
 def _timed(console: "Console") -> "Progress":
-    """A line that says what is done and for how long."""
+    """A line that says what is done and for how long, cut where the terminal is narrower."""
     from rich.progress import Progress, TextColumn, TimeElapsedColumn  # As with the terminal.
+    from rich.table import Column
 
-    columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    cut = Column(no_wrap=True, overflow="ellipsis")
+    columns = (TextColumn("{task.description}", markup=False, table_column=cut), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True)
 
 
@@ -177,9 +179,13 @@ class _Listener(logging.Handler):
 
 
 @contextmanager
-def building() -> Iterator[None]:
+def building(name: str) -> Iterator[None]:
     """Says what is built, if it has to be: on a terminal in a line with the time, which goes when the work is
-    done; elsewhere in lines that stay."""
+    done; elsewhere in lines that stay.
+
+    Args:
+        name: what the line says at first.
+    """
     console = _terminal()
     if console is None:
         with _listening(logging.INFO, lambda text: click.echo(f"samhw: {text}", err=True)):
@@ -192,6 +198,7 @@ def building() -> Iterator[None]:
                 progress.remove_task(task)
             progress.add_task(text, total=None)
 
+        show(name)
         with _listening(logging.DEBUG, show):
             yield
 

@@ -251,7 +251,7 @@ def _runs(
             return execute(compiled, workload.tensors, MODEL, **options, **recorded)
 
     def other(**options: object) -> RunResult:
-        with building():
+        with building(f"preparing {backend.name}"):
             return execute(compiled, workload.tensors, backend, **settings, **options)
 
     if isinstance(memory, SdramMemory):

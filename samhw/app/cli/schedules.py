@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from samhw.app.checking.advice import zeros_note
+from samhw.app.checking.advice import FAR, sampled_note, zeros_note
 from samhw.app.cli.numbers import split_words
 from samhw.choices.choice import AUTO, Choice
 from samhw.choices.schedule import CHOICES, Schedule, with_words
@@ -149,10 +149,6 @@ def _known(one: Choice[Any], word: str) -> Any:
     return one.read(word) if one.kind is int else word
 
 
-FASTER = 1.5
-"""How many times less work the best brackets take before a run without them says so."""
-
-
 def print_choice(compiled: Compiled) -> None:
     """What `--schedule auto` has chosen, a line each."""
     for line in compiled.why:
@@ -160,11 +156,12 @@ def print_choice(compiled: Compiled) -> None:
 
 
 def note_better(job: Job, compiled: Compiled) -> None:
-    """Lines on stderr where other brackets, or other formats of inputs of many zeros, are expected to take
-    fewer cycles."""
+    """Lines on stderr where other brackets, or other formats of inputs of many zeros or of results, are
+    expected to take fewer cycles."""
     _note_brackets(job, compiled)
-    if job.data is not None and (note := zeros_note(job, compiled, as_option=True)):
-        click.echo(f"samhw: note: {note}.", err=True)
+    for noted in (zeros_note, sampled_note):
+        if job.data is not None and (note := noted(job, compiled, as_option=True)):
+            click.echo(f"samhw: note: {note}.", err=True)
 
 
 def _note_brackets(job: Job, compiled: Compiled) -> None:
@@ -177,7 +174,7 @@ def _note_brackets(job: Job, compiled: Compiled) -> None:
     choices = bracket_choices(program, sizes)
     before = sum(work_of(program, sizes).points.values())
     after = before - sum(choice.before - choice.after for choice in choices)
-    if not choices or before <= FASTER * after:
+    if not choices or before <= FAR * after:
         return
     brackets = {choice.result: choice.text for choice in choices}
     found = replace(schedule, brackets=brackets)

@@ -8,7 +8,7 @@ from typing import Any
 
 import onnx
 
-from samhw.app.api.arguments import followed
+from samhw.app.api.arguments import check_run_arguments, followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
 from samhw.app.checking import Check
 from samhw.app.workload import JUDGES
@@ -121,6 +121,7 @@ class NetworkDesign(ImportedDesign[dict[str, Array], ImportedModel]):
         backend: Backend | str | None = None,
         memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
+        **others: object,
     ) -> NetworkResult:
         """Runs the network in hardware, by default on its example data; `RunnableDesign.run` has the rest.
 
@@ -132,6 +133,7 @@ class NetworkDesign(ImportedDesign[dict[str, Array], ImportedModel]):
         Raises:
             InputError, RunError: as `RunnableDesign.run` and `samhw.onnx.compile` do.
         """
+        check_run_arguments(others)
         arguments = self._given(data)
         result, imported = self._run(arguments, backend=backend, memory=memory, wave=wave)
         return NetworkResult(result, arguments, imported)
@@ -171,7 +173,7 @@ def compile(
     *,
     shapes: Mapping[str, int] | None = None,
     value: ValueType | str | None = None,
-    types: Mapping[str, ValueType | str] | None = None,
+    types: Mapping[str, ValueType | str] | str | None = None,
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,

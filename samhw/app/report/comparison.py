@@ -1,7 +1,7 @@
 """What schedules of one program take, side by side: the command line prints it, and notebooks show it."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from io import StringIO
@@ -10,11 +10,16 @@ from typing import Any
 from samhw.app.checking import Outcome, Verdict
 from samhw.app.checking.measure import Measure
 from samhw.app.report.time import gigabytes_per_second, say_clock, say_time, time_report
-from samhw.choices.schedule import Schedule
+from samhw.choices.choice import Choice
+from samhw.choices.schedule import CHOICES, DEFAULT, Schedule
 from samhw.compiler import asked_types
 from samhw.words import html_section, html_table, html_text
 
 __all__ = ["Compared", "Comparison"]
+
+
+Said = Mapping[str, str]
+"""What a schedule is in words, by choice."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,7 @@ class Compared:
     """The schedules that give one design, or that are refused alike."""
 
     name: str
+    """The schedules in words, without what all of a comparison have."""
     measure: Measure | None
     refusal: str
     """Why there is no measure."""
@@ -62,13 +68,27 @@ class Comparison:
     @cached_property
     def rows(self) -> tuple[Compared, ...]:
         """One for each design, and one for schedules that are refused alike but for the level of fusion."""
-        groups: dict[object, list[Outcome]] = {}
-        for outcome in self.outcomes:
+        groups: dict[object, list[int]] = {}
+        for number, outcome in enumerate(self.outcomes):
             refused = outcome.refusal, str(replace(outcome.schedule, fuse="none"))
-            groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(outcome)
-        return tuple(
-            _compared(tuple(outcome.schedule for outcome in alike), alike[0]) for alike in groups.values()
-        )
+            groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(number)
+        return tuple(self._compared(numbers) for numbers in groups.values())
+
+    def _compared(self, numbers: Sequence[int]) -> Compared:
+        first, schedules = self.outcomes[numbers[0]], [self.outcomes[n].schedule for n in numbers]
+        name = _name([self._said[1][n] for n in numbers])
+        return Compared(name or str(first.schedule), first.measure, first.refusal, tuple(schedules))
+
+    @property
+    def common(self) -> str:
+        """What all schedules have, in words, which the names of `rows` leave out; empty where they are
+        equal."""
+        common, own = self._said
+        return common if any(own) else ""
+
+    @cached_property
+    def _said(self) -> tuple[str, list[Said]]:
+        return _said([outcome.schedule for outcome in self.outcomes])
 
     @property
     def first(self) -> Measure | None:
@@ -91,29 +111,36 @@ class Comparison:
                 if self.types
                 else {}
             ),
-            "outcomes": [{**outcome.to_json(), **self._time_of(outcome)} for outcome in self.outcomes],
+            "common": self.common,
+            "outcomes": [self._row_json(row) for row in self.rows],
         }
 
+    def _row_json(self, row: Compared) -> dict[str, Any]:
+        """What JSON says of a row: of its first schedule, with those that give the same design."""
+        told = Outcome(row.schedules[0], row.measure, row.refusal).to_json()
+        same = [schedule.to_json() for schedule in row.schedules[1:]]
+        return {"name": row.name, **told, "same": same, **self._time_of(row.measure)}
+
     def csv(self) -> str:
-        """A row for each schedule: what it is, and what it took or why it is refused; with a clock its time
-        in seconds too, and the rate of off-chip memory in GB/s."""
+        """The rows of `grid`: what schedules are besides what all have in `common`, and what they took or why
+        they are refused; with a clock the time in seconds too, and the rate of off-chip memory in GB/s."""
         figures = [one.name for one in fields(Measure)]
         timed = [] if self.period is None else [*time_report(0, self.period), "gigabytes_per_second"]
         output = StringIO()
         table = csv.writer(output, lineterminator="\n")
-        table.writerow(["program", "data", "value", "types", "schedule", *figures, *timed, "refused"])
-        for outcome in self.outcomes:
-            measure = outcome.measure
+        about = ["program", "data", "value", "types", "common", "schedule"]
+        table.writerow([*about, *figures, *timed, "refused"])
+        for row in self.rows:
+            measure = row.measure
             held = [getattr(measure, name) if measure else "" for name in figures]
-            about = [self.program, self.data, self.value, self.types]
-            time = self._time_of(outcome)
+            about = [self.program, self.data, self.value, self.types, self.common]
+            time = self._time_of(measure)
             held += [time.get(name, "") for name in timed]
-            table.writerow([*about, outcome.schedule, *held, outcome.refusal])
+            table.writerow([*about, row.name, *held, row.refusal])
         return output.getvalue()
 
-    def _time_of(self, outcome: Outcome) -> dict[str, Any]:
-        """What JSON says of an outcome's time, and of the rate of off-chip memory."""
-        measured = outcome.measure
+    def _time_of(self, measured: Measure | None) -> dict[str, Any]:
+        """What JSON says of the time, and of the rate of off-chip memory."""
         if measured is None or self.period is None:
             return {}
         report = time_report(measured.cycles, self.period)
@@ -159,17 +186,56 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         refused = "\n".join(f"refused {n}: {why}" for n, why in enumerate(self.refusals, 1))
-        return html_section(self.title, html_table(self.grid()) + (html_text(refused) if refused else ""))
+        notes = "\n".join(filter(None, [self.common and f"every schedule: {self.common}", refused]))
+        return html_section(self.title, html_table(self.grid()) + (html_text(notes) if notes else ""))
 
 
-def _compared(schedules: tuple[Schedule, ...], first: Outcome) -> Compared:
-    return Compared(_name(schedules), first.measure, first.refusal, schedules)
+def _said(schedules: Sequence[Schedule]) -> tuple[str, list[Said]]:
+    """What all of the schedules have, and by choice what each has besides."""
+    common: list[str] = []
+    own: list[dict[str, str]] = [{} for _ in schedules]
+    for one in CHOICES if schedules else ():
+        values = [getattr(schedule, one.name) for schedule in schedules]
+        shared = _shared(one, values)
+        if all(value == shared for value in values):
+            common += _words(one, shared) if one.is_always_said or shared != _default(one) else ()
+            continue
+        common += _words(one, shared) if shared else ()
+        for words, value in zip(own, values, strict=True):
+            rest = {name: entry for name, entry in value.items() if name not in shared} if shared else value
+            words[one.name] = _difference(one, rest, "other " if shared else "")
+    return ", ".join(common), list(own)
 
 
-def _name(schedules: Sequence[Schedule]) -> str:
-    """Schedules in a row: once where they differ in the level of fusion alone."""
-    first = schedules[0]
-    if len({str(replace(schedule, fuse=first.fuse)) for schedule in schedules}) > 1:
-        return " = ".join(map(str, schedules))
-    levels = " = ".join(dict.fromkeys(schedule.word("fuse") for schedule in schedules))
-    return str(first).replace(first.word("fuse"), levels, 1)
+def _shared(one: Choice[Any], values: Sequence[Any]) -> Any:
+    """The value of a choice that all have, or the entries; nothing where there are none."""
+    first = values[0]
+    if all(value == first for value in values):
+        return first
+    if not (one.has_entries and all(isinstance(value, Mapping) for value in values)):
+        return None
+    return {k: entry for k, entry in first.items() if all(k in v and v[k] == entry for v in values)}
+
+
+def _difference(one: Choice[Any], value: Any, other: str) -> str:
+    """A value beside others, in words; also the default, of which a schedule's line says nothing."""
+    if one.is_always_said or value != _default(one):
+        return ", ".join(_words(one, value))
+    name, word = one.name.replace("_", " "), one.word(value)
+    return f"no {other}{name}" if one.kind is bool or not word else f"{name} {word}"
+
+
+def _default(one: Choice[Any]) -> Any:
+    return getattr(DEFAULT, one.name)
+
+
+def _words(one: Choice[Any], value: Any) -> tuple[str, ...]:
+    return tuple(one.said(value))
+
+
+def _name(alike: Sequence[Said]) -> str:
+    """Schedules in a row: once where they differ in one choice alone, such as the level of fusion."""
+    words = {name: list(dict.fromkeys(said[name] for said in alike)) for name in alike[0]}
+    if sum(len(found) > 1 for found in words.values()) > 1:
+        return " = ".join(dict.fromkeys(", ".join(said.values()) for said in alike))
+    return ", ".join(" = ".join(found) for found in words.values())

@@ -27,7 +27,10 @@ def comparison_results(comparison: Comparison) -> Results:
         tables=(ResultTable("Designs", comparison.grid(), frozenset(bad)),),
         details=tuple(_details(comparison, row) for row in rows),
         notes=tuple(f"refused {n}: {why}" for n, why in enumerate(comparison.refusals, 1)),
-        facts=(("data", comparison.title),),
+        facts=(
+            ("data", comparison.title),
+            *((("every schedule", comparison.common),) if comparison.common else ()),
+        ),
     )
 
 

@@ -25,7 +25,8 @@ def plot_comparison(comparison: Comparison) -> Figure:
     lines = sum(1 + 0.6 * name.count("\n") for name in names)
     figure = new_figure(9.5, 1.5 + 0.42 * lines)
     cycles, traffic = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-    figure.suptitle(comparison.title)
+    common = f"every schedule: {comparison.common}" if comparison.common else ""
+    figure.suptitle("\n".join(filter(None, [comparison.title, fill(common, 100)])))
     _cycles(cycles, comparison)
     _traffic(traffic, rows)
     cycles.set_yticks(range(len(rows)), names)

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.export import ExportedProgram
 
-from samhw.app.api.arguments import followed
+from samhw.app.api.arguments import check_run_arguments, followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
 from samhw.app.checking import Check, Verdict
 from samhw.app.workload.torch_module import check_program, difference, leaves, outputs_of
@@ -114,6 +114,7 @@ class ModuleDesign(ImportedDesign[tuple[object, ...], ImportedModule]):
         backend: Backend | str | None = None,
         memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
         wave: Path | str | None = None,
+        **others: object,
     ) -> ModuleResult:
         """Calls the module in hardware, by default with its example arguments; `RunnableDesign.run` has the
         rest.
@@ -123,6 +124,7 @@ class ModuleDesign(ImportedDesign[tuple[object, ...], ImportedModule]):
         Raises:
             InputError, RunError: as `RunnableDesign.run` and `samhw.torch.compile` do.
         """
+        check_run_arguments(others)
         called = arguments or self.arguments
         result, imported = self._run(called, backend=backend, memory=memory, wave=wave)
         return ModuleResult(result, called, self.module, imported)
@@ -164,7 +166,7 @@ def compile(
     arguments: Sequence[object],
     *,
     value: ValueType | str | None = None,
-    types: Mapping[str, ValueType | str] | None = None,
+    types: Mapping[str, ValueType | str] | str | None = None,
     fuse: FusionLevel | FusionRule | Sequence[Sequence[str]] | None = None,
     formats: Mapping[str, str | Format] | None = None,
     sparsify: float | None = None,

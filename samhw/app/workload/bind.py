@@ -5,12 +5,14 @@ compressed level; a further feature matrix to the first other matrix that it fit
 random, of the main matrix' density where it is sparse.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import log2, prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samhw.app.workload.workload import (
     DEFAULT,
@@ -39,13 +41,18 @@ from samhw.tensors import (
 )
 from samhw.words import did_you_mean
 
-__all__ = ["FEATURES", "RANDOM_DENSITY", "make_workload", "tensor_of"]
+__all__ = ["FEATURES", "RANDOM_DENSITY", "drawn_file", "make_workload", "pattern_of", "tensor_of"]
 
 FEATURES = 16
 """Extent of an index that no data fixes: the width of the feature matrices of the examples."""
 
 RANDOM_DENSITY = 0.2
 """Of sparse operands without data."""
+
+_GRAPHS = ("adjacency", "weights", "mask")
+"""The main matrices of data sets."""
+
+Values = NDArray[Any]
 
 
 def make_workload(
@@ -61,8 +68,9 @@ def make_workload(
     Args:
         data: `karate`; `random` or `random:size=20,density=0.1,seed=1,i=6`, where i is an index; a file (a
             matrix, or a data set's `.npz` or folder), with `:pattern` after it to keep only its pattern and
-            draw the values; `NAME=FILE` for single tensors; or `synthetic:cora`, random data of that data
-            set's sizes. `auto`, by itself, is `karate` where the program takes it, else `random`.
+            draw the values; `NAME=FILE`, also with that, for single tensors; or `synthetic:cora`, random data
+            of that data set's sizes. `auto`, by itself, is `karate` where the program takes it, else
+            `random`.
         value: the value type, for which random values are drawn: small integers, or multiples of 1/16 between
             -1 and 1. Without one it is the one that the program's text asks for or needs.
         given: tensors by name, which come before those of a data set, as files for single tensors do.
@@ -87,10 +95,36 @@ def tensor_of(path: Path) -> Tensor:
             raise InputError(f"There is no file {path}{meant}.")
     if is_dataset(path):
         found = read_dataset(path)
-        for role in ("adjacency", "weights", "mask"):
+        for role in _GRAPHS:
             if role in found:
                 return found[role]
     return read_tensor(path)
+
+
+def drawn_file(spec: str, text: str, draw: Callable[[int], Values]) -> Tensor:
+    """The tensor of `graph.mtx` or `graph.mtx:pattern`: of a pattern the places, with drawn values.
+
+    Args:
+        spec: what --data says, for errors.
+        text: what of it names the file.
+        draw: gives a number of values.
+    """
+    path, is_pattern = pattern_of(spec, text)
+    tensor = tensor_of(path)
+    return _redrawn(tensor, draw) if is_pattern else tensor
+
+
+def pattern_of(spec: str, text: str) -> tuple[Path, bool]:
+    """A file, and whether its places alone count."""
+    path, colon, option = text.partition(":")
+    if colon and option != "pattern":
+        raise InputError(f"--data {spec}: unknown option '{option}'; the only one is ':pattern'.")
+    return Path(path), bool(colon)
+
+
+def _redrawn(tensor: Tensor, draw: Callable[[int], Values]) -> Tensor:
+    coords, vals = tensor.to_coo(drop_zeros=True)
+    return Tensor.from_coo(coords, draw(len(vals)), tensor.shape, tensor.format)
 
 
 class _Binder:
@@ -201,7 +235,7 @@ class _Binder:
             self.give_dataset(synthetic(spec))
         elif equals and name.isidentifier():
             self.program.check_operand(name)
-            self.give_one(name, tensor_of(Path(path)))
+            self.give_one(name, drawn_file(spec, path, self.values))
         elif is_archive(Path(spec)):
             for name, tensor in read_tensors(Path(spec)).items():
                 self.program.check_operand(name)
@@ -265,22 +299,21 @@ class _Binder:
 
     def take_file(self, spec: str) -> None:
         check_known(spec)
-        path_text, _, option = spec.partition(":")
-        if option not in ("", "pattern"):
-            raise InputError(f"--data {spec}: unknown option '{option}'; the only one is ':pattern'.")
-        path = Path(path_text)
-        if is_dataset(path):
-            self.give_dataset(read_dataset(path))
+        path, is_pattern = pattern_of(spec, spec)
+        if not is_dataset(path):
+            self.give_main(drawn_file(spec, spec, self.values))
             return
-        tensor = tensor_of(path)
-        if option:
-            coords, vals = tensor.to_coo(drop_zeros=True)
-            drawn = self.random((len(vals),), 1.0, self.seed).vals
-            tensor = Tensor.from_coo(coords, drawn, tensor.shape, tensor.format)
-        self.give_main(tensor)
+        found = read_dataset(path)
+        if is_pattern:
+            found |= {role: _redrawn(found[role], self.values) for role in _GRAPHS if role in found}
+        self.give_dataset(found)
+
+    def values(self, count: int) -> Values:
+        """A number of random values."""
+        return self.random((count,), 1.0, self.seed).vals
 
     def give_dataset(self, data: Mapping[str, Tensor]) -> None:
-        for role in ("adjacency", "weights", "mask"):
+        for role in _GRAPHS:
             if role in data:
                 self.give_main(data[role])
         for role in ("features", "input"):

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
-from samhw.app.workload.bind import FEATURES, RANDOM_DENSITY, make_workload, tensor_of
+import numpy as np
+
+from samhw.app.workload.bind import FEATURES, RANDOM_DENSITY, drawn_file, make_workload, pattern_of, tensor_of
 from samhw.app.workload.workload import (
     DEFAULT,
     SYNTHETIC,
@@ -29,7 +30,7 @@ from samhw.lang import (
     model_names,
 )
 from samhw.lang.typed import with_types
-from samhw.tensors import Tensor, is_dataset, karate, read_dataset, read_tensor
+from samhw.tensors import Tensor, is_dataset, karate, read_dataset
 from samhw.tensors.generate import uniform_graph
 from samhw.tensors.stand_ins import STAND_INS, small_sizes
 
@@ -74,7 +75,7 @@ def make_model_workload(
         if equals and key.isidentifier():
             program.check_operand(key)
             check_free(key, given)
-            given[key] = tensor_of(Path(path))
+            given[key] = drawn_file(spec, path, np.random.default_rng(drawn.seed).standard_normal)
             continue
         found = _by_role(spec) if spec != "karate" or reads_graph else {}
         for role, tensor in found.items():
@@ -112,9 +113,8 @@ def _by_role(spec: str) -> dict[str, Tensor]:
     if spec.partition(":")[0] == SYNTHETIC:
         return synthetic(spec)
     check_known(spec)
-    if is_dataset(Path(spec)):
-        return read_dataset(Path(spec))
-    return {"adjacency": read_tensor(Path(spec))}
+    path, _ = pattern_of(spec, spec)  # A model gives a graph values of its own.
+    return read_dataset(path) if is_dataset(path) else {"adjacency": tensor_of(path)}
 
 
 class _Drawn:

@@ -9,8 +9,8 @@ ALL, NONE = "all", "none"
 
 class ParallelRegions(RegionLists):
     """which regions that need nothing of each other run side by side
-    ([timing.md](timing.md#the-elastic-rule)): `"all"`, `"none"`, or lists of results; equal ones then share
-    hardware only where they do not"""
+    ([timing.md](timing.md#the-elastic-rule)): `"all"`, `"none"`, or lists of results, to which
+    `share_hardware = "auto"` gives hardware of their own"""
 
     name = "parallel"
     by_default = '`"none"`'

@@ -63,7 +63,11 @@ class RtlBackend(Backend):
     def find_tools(self) -> None:
         """Raises `InputError` where what builds and runs the program is not installed."""
 
-    def check_build(self, *, memory: OffChipMemory | None = None, **settings: Any) -> None:
+    def check_build(
+        self, *, memory: OffChipMemory | None = None, clock: float | None = None, **settings: Any
+    ) -> None:
+        _at_clock(memory, clock)
+        self._check_sdram(memory)
         check_generator(memory)
         self.find_tools()
 
@@ -108,12 +112,15 @@ class RtlBackend(Backend):
 
     def layout(self, compiled: Compiled, memory: OffChipMemory | None) -> OffChipLayout | None:
         """What lies off the chip. Raises `InputError` for an SDRAM, unless it has one."""
+        self._check_sdram(memory)
+        return layout_beside(compiled, memory)
+
+    def _check_sdram(self, memory: OffChipMemory | None) -> None:
         if isinstance(memory, SdramMemory) and not self.has_sdram:
             raise InputError(
                 f"What {self.label} runs has no SDRAM with its controller; choose 'verilator', or another "
                 "--memory."
             )
-        return layout_beside(compiled, memory)
 
 
 class ProgramBackend(RtlBackend):

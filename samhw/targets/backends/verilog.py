@@ -1,5 +1,6 @@
 """The generated RTL as a folder of Verilog, for somebody else's project."""
 
+import logging
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +26,8 @@ from samhw.targets.building.project import BenchRun, write_project
 from samhw.targets.running.images import Inputs
 
 __all__ = ["VerilogTarget"]
+
+_log = logging.getLogger(__name__)
 
 MOST_WORDS = 100_000
 """Of the inputs of a run that the testbench does, a word at a time."""
@@ -96,6 +99,7 @@ def _bench(compiled: Compiled, inputs: Inputs, layout: OffChipLayout | None) -> 
     hardware knows."""
     if sum(map(len, inputs.memories.values())) > MOST_WORDS or (layout and layout.chip):
         return None
+    _log.debug("simulating the run of the testbench")
     placed = None
     if layout is not None:
         placed = OffChip(ConstantMemory(LATENCY, layout.ports), layout.masters)

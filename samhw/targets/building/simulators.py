@@ -2,6 +2,7 @@
 design's addresses; and what Icarus Verilog and Yosys's CXXRTL build with it."""
 
 import json
+import logging
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from samhw.targets.building.cpp_compiler import find_cpp_compiler
 from samhw.targets.building.elaborate import generate_verilog, generator_digest
 
 __all__ = ["TEMPLATES", "build_cxxrtl", "build_icarus", "find_icarus", "glue", "rendered"]
+
+_log = logging.getLogger(__name__)
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The sources of the harnesses."""
@@ -95,6 +98,8 @@ def build_cxxrtl(
         # Imported late: a program that is in the cache costs no import of Amaranth.
         from samhw.rtl.cxxrtl import cxxrtl, runtime
 
+        _log.info("building the RTL with CXXRTL and %s, once for each design", compiler.name)
+
         (folder / "design.cpp").write_text(cxxrtl(design, arch, host=host, layout=layout), encoding="utf-8")
         (folder / "glue.cpp").write_text(text, encoding="utf-8")
         inputs = [folder / "glue.cpp", TEMPLATES / "harness.cpp"]
@@ -144,6 +149,7 @@ def build_icarus(
     key = digest(compiler, version, verilog, harness)
 
     def make(folder: Path) -> None:
+        _log.info("building the RTL with Icarus Verilog, once for each design")
         sources = {"samhw_top.v": verilog, "harness.v": harness}
         for name, text in sources.items():
             (folder / name).write_text(text, encoding="utf-8")

@@ -17,6 +17,7 @@ from samhw.lang.expr import Reshape
 from tests.importers.torch.by_hand import BY_HAND
 from tests.importers.torch.forty import FORTY
 from tests.importers.torch.second_forty import SECOND_FORTY
+from tests.importers.torch.unseen import DIGEST, UNSEEN, digest
 from tests.support.thorough import sample
 
 ROOT = Path(__file__).parents[3]
@@ -126,6 +127,17 @@ def test_second_forty(name):
 def test_by_hand(name):
     torch.manual_seed(68)
     runs_or_is_refused(name, BY_HAND[name], (None,), REFUSED | TRAINING)
+
+
+def test_the_unseen_are_frozen():
+    assert digest() == DIGEST
+
+
+@pytest.mark.nightly(but=8)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sample(list(UNSEEN), list(UNSEEN)[:160:20]))
+def test_unseen(name):
+    runs_or_is_refused(name, UNSEEN[name], (None,))
 
 
 def test_nothing_moves_for_heads():

@@ -1,8 +1,8 @@
 """How many of the modules are right: each is imported, run in the simulator and checked, as a user would.
 
-Prints a line of JSON for each: what became of it ("right", "wrong", "refused", "error", "slow"), in how many
-cycles and seconds of processor time, and the message if there is one. The check is samhw's own; beside it, all
-outputs are compared with what the module gives, which does not trust the check.
+Prints a line of JSON for each: what became of it (right, wrong, refused, error, slow), in how many cycles
+and seconds of processor time, and the message if there is one. The check is samhw's own; outputs are compared
+with the module's as well, since a check may be wrong.
 
 Usage, from the repository's root: python -m tests.importers.torch.unseen [NAME ...] [--schedule auto]
 [--seconds 120]

@@ -180,3 +180,20 @@ def test_auto_takes_no_more_cycles_than_the_regions_of_the_modules() -> None:
         r.check()
         cycles[fuse] = r.cycles
     assert cycles["auto"] <= 1.05 * cycles["module"]
+
+
+def test_auto_looks_up_what_pads_a_convolution() -> None:
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.ConstantPad1d((1, 0), 0.0), torch.nn.Conv1d(2, 2, 2)).eval()
+    samhw.torch.compile(module, (torch.randn(1, 2, 8),), value="f32", schedule="auto").run().check()
+
+
+def test_auto_counts_the_steps_of_a_scan_without_data_too() -> None:
+    """What is far off with as much data as there is room for is not looked at with the data."""
+    torch.manual_seed(0)
+    cell, x = UNSEEN["state_space.legendre_memory"]()
+    cycles = {
+        schedule: samhw.torch.compile(cell, x, value="f32", schedule=schedule).run().cycles
+        for schedule in ("auto", None)
+    }
+    assert cycles["auto"] <= cycles[None]

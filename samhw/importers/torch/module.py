@@ -133,19 +133,26 @@ def import_module(
     state = {path: held.clone() for path, held in held_tensors(module).items()}
     label = name or type(module).__name__
     label = label if label.isidentifier() else "module"
-    loops = loops_in(program.graph, unroll)
+    loops = every = loops_in(program.graph, unroll)
+    first: InputError | None = None
     while True:
-        walked = walk(program, state, sparse, _annotated(module), given, fixed, sparsify, updates, loops)
+        walked = walk(
+            *(program, state, sparse, _annotated(module), given, fixed, sparsify, updates, loops),
+            is_exact=first is not None,
+        )
         try:
             emitted, outputs = _emitted(walked, module, label)
             break
         except RollError as error:
             loops = [loop for loop in loops if loop is not error.loop]
-        except InputError:
-            # Is it something that only scans lack?
-            if not loops:
-                raise
-            loops = []
+        except InputError as error:
+            # Is it something that only scans lack? Or something that only softmax does to what is masked?
+            if loops:
+                loops = []
+            elif first is None and walked.importer.masks.took_number:
+                loops, first = every, error
+            else:
+                raise first or error from None
     inputs = input_sources(walked.build, emitted)
     made = [*user_outputs(program), *updates.values()]
     sources = outputs.sources(emitted, [_type_of(node) for node in made])

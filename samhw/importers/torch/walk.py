@@ -79,8 +79,14 @@ class GraphWalk:
         sparsify: float | None,
         updates: Mapping[str, Node],
         loops: Sequence[UnrolledLoop] = (),
+        *,
+        is_exact: bool = False,
     ) -> None:
-        """`updates`: the operators that give the new values of buffers, by the names of these."""
+        """
+        Args:
+            updates: the operators that give the new values of buffers, by the names of these.
+            is_exact: finite numbers never count as -inf.
+        """
         self.exported = program
         self.state = state
         self.sparse = sparse
@@ -89,7 +95,7 @@ class GraphWalk:
         self.fixed = fixed
         self.updates = updates
         self.build = Build()
-        self.importer = Importer(self.build, sparsify, self.inlined)
+        self.importer = Importer(self.build, sparsify, self.inlined, is_exact=is_exact)
         self.env: dict[Node, object] = {}
         self.loops = {loop.first: loop for loop in loops}
         self.in_loops = {node for loop in loops for node in loop.nodes}

@@ -133,11 +133,23 @@ def test_the_unseen_are_frozen():
     assert digest() == DIGEST
 
 
+UNSEEN_REFUSED = {
+    "packages.normflows.spline": "'aten.index' gives as many elements as the data say",
+    "packages.gateloop_transformer.simple": "'aten.logcumsumexp' takes or gives complex numbers",
+    "packages.soft_moe_pytorch": "cannot export SoftMoE",
+}
+
+
 @pytest.mark.nightly(but=8)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sample(list(UNSEEN), list(UNSEEN)[:160:20]))
 def test_unseen(name):
-    runs_or_is_refused(name, UNSEEN[name], (None,))
+    module, arguments = UNSEEN[name]()
+    if name in UNSEEN_REFUSED:
+        with pytest.raises(InputError, match=UNSEEN_REFUSED[name]):
+            samhw.torch.compile(module, arguments)
+        return
+    samhw.torch.compile(module, arguments, value="f32").run().check()
 
 
 def test_nothing_moves_for_heads():

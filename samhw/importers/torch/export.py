@@ -9,7 +9,7 @@ import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from copy import copy
 from functools import wraps
@@ -71,7 +71,7 @@ def exported(
     sparse = sparse_parts(module)
     stand_ins = [dense_stand_in(argument) for argument in arguments]
     try:
-        with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
+        with _quiet(), torch.no_grad(), without_fast_path(), _without_moves(), restored(module):
             _make_dense(module)
             _watch_for_packed_sequences(module)
             program, follower = _decomposed(module, arguments, stand_ins, sparse)
@@ -285,6 +285,25 @@ def without_fast_path() -> Iterator[None]:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
+
+
+@contextmanager
+def _without_moves() -> Iterator[None]:
+    """Modules stay where they are if they are where they move to, as in `self.part.to(x.device)`: PyTorch
+    cannot trace what puts other parameters in their places."""
+    apply: Callable[..., nn.Module] = nn.Module._apply
+
+    def stay(part: nn.Module, change: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
+        kinds = {(held.dtype, held.device) for held in (*part.parameters(), *part.buffers())}
+        samples = [torch.empty(0, dtype=dtype, device=device) for dtype, device in kinds]
+        made = [(found.dtype, found.device) for found in map(change, samples)]
+        return part if made == list(kinds) else apply(part, change, recurse)
+
+    nn.Module._apply = stay  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        nn.Module._apply = apply  # type: ignore[method-assign]
 
 
 @contextmanager

@@ -136,7 +136,6 @@ def test_the_unseen_are_frozen():
 UNSEEN_REFUSED = {
     "packages.normflows.spline": "'aten.index' gives as many elements as the data say",
     "packages.gateloop_transformer.simple": "'aten.logcumsumexp' takes or gives complex numbers",
-    "packages.soft_moe_pytorch": "cannot export SoftMoE",
 }
 
 

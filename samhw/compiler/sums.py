@@ -128,8 +128,8 @@ def _indices(factors: Sequence[Einsum]) -> frozenset[str]:
 
 
 def _is_located(factor: Einsum, index: str) -> bool:
-    """A factor with a dense level of that index."""
-    if not isinstance(factor, View) or factor.sieve:
+    """A factor with a dense level of that index, which may also be a row of what names places in it."""
+    if not isinstance(factor, View) or factor.sieve or index not in factor.indices:
         return False
     return factor.levels[factor.indices.index(index)].locator is not None
 

@@ -22,6 +22,7 @@ __all__ = [
     "sequence_of",
     "starts_of",
     "text_of",
+    "times_of",
     "total_of",
     "walk",
 ]
@@ -202,6 +203,26 @@ def runs_of(
             case Parallel(bodies):
                 for own in bodies:
                     yield from runs_of(own, extents, at)
+
+
+def times_of(steps: Steps, extents: Mapping[str, int]) -> Counter[int]:
+    """How many runs of each region a sequence makes.
+
+    Args:
+        extents: of the run.
+    """
+    found: Counter[int] = Counter()
+    for step in steps:
+        match step:
+            case Run(region):
+                found[region] += 1
+            case Repeat(_, extent, body):
+                own = times_of(body, extents)
+                found.update({region: extents[extent] * times for region, times in own.items()})
+            case Parallel(bodies):
+                for own_steps in bodies:
+                    found.update(times_of(own_steps, extents))
+    return found
 
 
 def sequence_of(repeats: Sequence[Repeat | None]) -> Steps:

@@ -1,5 +1,6 @@
 """Sequences as trees: how they are walked, printed, stored and checked, and who refuses them."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from samhw.graph import (
     sequence_of,
     validate_design,
 )
-from samhw.graph.sequence import text_of, walk
+from samhw.graph.sequence import text_of, times_of, walk
 from samhw.sim import simulate_regions
 from tests.graph.test_design import whole
 
@@ -123,6 +124,12 @@ def test_the_runs_of_a_sequence() -> None:
         (1, {"s": 1, "t": 1}),
         (2, {"s": 1}),
     ]
+
+
+def test_how_often_a_sequence_runs_each_region() -> None:
+    extents = {"i": 3}
+    assert times_of(TREE, extents) == Counter(region for region, _ in runs_of(TREE, extents))
+    assert times_of(TREE, extents) == {0: 1, 1: 3, 2: 9, 3: 3, 4: 3, 5: 1}
 
 
 def test_what_is_repeated_together_stands_together() -> None:

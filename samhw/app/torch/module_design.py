@@ -15,7 +15,7 @@ from torch.export import ExportedProgram
 from samhw.app.api.arguments import check_run_arguments, followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
 from samhw.app.checking import Check, Verdict
-from samhw.app.workload.torch_module import check_program, difference, leaves, outputs_of
+from samhw.app.workload.torch_module import called, check_program, difference, leaves
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.cost import DesignEstimate
@@ -55,8 +55,8 @@ class ModuleCheck:
 
 @dataclass(frozen=True)
 class ModuleResult(ImportedResult):
-    """A finished run of a module: `output` is what the module would have given, `result` the program's
-    run."""
+    """A finished run of a module: `output` is what the module would have given, `buffers` what would be in
+    those that it changes, `result` the program's run. The module itself stays as it was."""
 
     arguments: Sequence[object] = field(repr=False)
     module: nn.Module = field(repr=False)
@@ -65,8 +65,46 @@ class ModuleResult(ImportedResult):
     @cached_property
     def output(self) -> Any:
         """What the module gives, in its own structure and shapes, as the hardware has computed it."""
-        held = {name: tensor.to_dense() for name, tensor in self.result.tensors.items()}
-        return self.imported.outputs(held, self.arguments)
+        return self.imported.outputs(self._arrays, self.arguments)
+
+    @cached_property
+    def buffers(self) -> dict[str, torch.Tensor]:
+        """The new values of the buffers that the module changes, by their names, as the hardware has computed
+        them."""
+        return self.imported.buffers(self._arrays, self.arguments)
+
+    def keep_buffers(self) -> None:
+        """Puts the new values into the module's buffers, as a call of the module would have: the next run
+        goes on with these.
+
+        Raises:
+            InputError: if the module's weights are others than those of the run.
+        """
+        self._check_weights("run the design again, and keep that run's buffers")
+        for path, value in self.buffers.items():
+            part, _, name = path.rpartition(".")
+            whole = self.module.get_submodule(part)
+            held = getattr(whole, name)
+            if held is not None and (held.shape, held.dtype, held.layout) == (
+                value.shape,
+                value.dtype,
+                value.layout,
+            ):
+                # Other names of the same tensor see it too.
+                with torch.no_grad():
+                    held.copy_(value)
+            else:
+                setattr(whole, name, value.clone())
+
+    @cached_property
+    def _arrays(self) -> dict[str, "npt.NDArray[Any]"]:
+        return {name: tensor.to_dense() for name, tensor in self.result.tensors.items()}
+
+    def _check_weights(self, way_out: str) -> None:
+        if not self.imported.is_of(self.module):
+            raise InputError(
+                f"The weights of {type(self.module).__name__} have changed since this run; {way_out}."
+            )
 
     def __getitem__(self, name: str) -> "npt.NDArray[Any] | scipy.sparse.sparray":
         """A stored tensor of the program, as `DesignResult` gives it; raises as that does."""
@@ -79,15 +117,12 @@ class ModuleResult(ImportedResult):
             InputError: if the module's weights are others than those of the run.
             RunError: for a wrong result.
         """
-        if not self.imported.is_of(self.module):
-            raise InputError(
-                f"The weights of {type(self.module).__name__} have changed since this run; run the design "
-                "again, and check that."
-            )
+        self._check_weights("run the design again, and check that")
         found = self.result.check()
         program = check_program(self.module, self.imported, self.arguments, self.result.workload.tensors)
-        outputs = zip(leaves(self.output), leaves(outputs_of(self.module, self.arguments)), strict=True)
-        errors = [difference(ours, theirs) for ours, theirs in outputs if isinstance(theirs, torch.Tensor)]
+        wanted = called(self.module, self.arguments, self.imported.updates)
+        pairs = zip(leaves((self.output, self.buffers)), leaves(wanted), strict=True)
+        errors = [difference(ours, theirs) for ours, theirs in pairs if isinstance(theirs, torch.Tensor)]
         return ModuleCheck(max(errors, default=0.0), program, True, found)
 
 

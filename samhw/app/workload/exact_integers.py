@@ -99,7 +99,8 @@ class ExactIntegers(Interpreter):
     def given(self, *arguments: object) -> Any:
         """What the module gives."""
         with torch.no_grad():
-            return tree_map(_real, self.run(*arguments))
+            found, _ = self.run(*arguments)
+            return tree_map(_real, found)
 
     def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
         found = super().get_attr(target, args, kwargs)

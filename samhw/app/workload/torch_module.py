@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from samhw.lang import Example
 from samhw.lang.reference import Bounded
 from samhw.tensors import Tensor
 
-__all__ = ["FirstOfEquals", "check_program", "difference", "leaves", "make_module_workload", "outputs_of"]
+__all__ = ["FirstOfEquals", "called", "check_program", "difference", "leaves", "make_module_workload"]
 
 
 def _sort(x: torch.Tensor, dim: int = -1, descending: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
@@ -114,12 +114,22 @@ def check_program(
         RunError: where that is more than PyTorch's own error in f32.
     """
     parts = parts_of(in_float64(imported.program, tensors))
-    ours, bounds, opens = (leaves(imported.outputs(part, arguments, exact=True)) for part in parts)
+    ours, bounds, opens = (
+        leaves((imported.outputs(part, arguments, exact=True), imported.buffers(part, arguments, exact=True)))
+        for part in parts
+    )
+    theirs: object
+    exact: object
     if is_quantised(imported.exported):
+        if imported.updates:
+            raise InputError(
+                f"{type(module).__name__} is quantised and changes {', '.join(imported.updates)} as it runs, "
+                "which the check cannot follow; do without it, by --no-check or without check()."
+            )
         theirs = exact = ExactIntegers(imported.exported).given(*map(_dense, arguments))
     else:
-        theirs = outputs_of(module, arguments)
-        exact = _in_double(module, arguments)
+        theirs = called(module, arguments, imported.updates)
+        exact = _in_double(module, arguments, imported.updates)
     if exact is not None and any(map(_is_lost, leaves(theirs), leaves(exact))):
         exact = None
     wanted = leaves(theirs if exact is None else exact)
@@ -127,7 +137,9 @@ def check_program(
     more = 1 if exact is not None else 16
     worst = 0.0
     for result, mine, bound, is_open, single, double in zip(
-        imported.results, ours, bounds, opens, leaves(theirs), wanted, strict=True
+        (*imported.results, *imported.updates.values()),
+        *(ours, bounds, opens, leaves(theirs), wanted),
+        strict=True,
     ):
         if not isinstance(single, torch.Tensor):
             continue
@@ -140,7 +152,7 @@ def check_program(
             source="module",
             cause=_empty_rows(imported),
             scale=SINGLE,
-            own=_own(single, double),
+            own=_allowed(single, double),
         )
         worst = max(worst, apart)
     return worst
@@ -152,7 +164,7 @@ def _array(tensor: torch.Tensor) -> npt.NDArray[Any]:
     return (held.double() if held.is_floating_point() else held).numpy()
 
 
-def _own(single: torch.Tensor, double: torch.Tensor) -> npt.NDArray[Any]:
+def _allowed(single: torch.Tensor, double: torch.Tensor) -> npt.NDArray[Any]:
     """What PyTorch's own error in f32 allows, element by element."""
     return _array(torch.abs(single.double() - double.double()).nan_to_num(0, 0) * 4)
 
@@ -169,23 +181,31 @@ def difference(ours: torch.Tensor, theirs: torch.Tensor) -> float:
     return float(differences(_array(ours), _array(theirs)).max(initial=0.0))
 
 
-def outputs_of(module: nn.Module, arguments: Sequence[object]) -> Any:
-    """What the module gives, by the operators that it is imported of, in dense tensors; of equal elements the
-    first ones. The module stays as it is.
+def called(
+    module: nn.Module, arguments: Sequence[object], changed: Iterable[str]
+) -> tuple[Any, dict[str, torch.Tensor]]:
+    """What the module gives, and what is in the buffers that it has changed by then, in dense tensors: by the
+    operators that it is imported of, and of equal elements the first ones. The module stays as it is.
 
     Raises:
         RunError: if PyTorch cannot run it.
     """
     try:
         with torch.no_grad(), without_fast_path(), restored(module), FirstOfEquals():  # type: ignore[no-untyped-call]
-            found = module(*arguments)
+            found = torch.utils._pytree.tree_map(_own, module(*arguments))
+            buffers = {name: _own(module.get_buffer(name)) for name in changed}
     except Exception as error:
         said = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].partition(". ")[0]
         raise RunError(
             f"PyTorch itself does not run {type(module).__name__} on these arguments, so there is nothing to "
             f"compare with ({said}); do without the check, by --no-check or without check()."
         ) from error
-    return torch.utils._pytree.tree_map(_dense, found)
+    return found, buffers
+
+
+def _own(output: Any) -> Any:
+    """A dense copy of a tensor, which may be a buffer that is put back."""
+    return _dense(output.detach().clone()) if isinstance(output, torch.Tensor) else output
 
 
 def _dense(output: object) -> object:
@@ -194,15 +214,15 @@ def _dense(output: object) -> object:
     return output
 
 
-def _in_double(module: nn.Module, arguments: Sequence[object]) -> object:
-    """What the module gives in float64; None if it cannot."""
+def _in_double(module: nn.Module, arguments: Sequence[object], changed: Iterable[str]) -> object:
+    """As `called` in float64; None if the module cannot."""
     before = torch.get_default_dtype()
     try:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):  # Of PyTorch about itself.
             wide = copy.deepcopy(module).double()
         torch.set_default_dtype(torch.float64)
         with _Doubled():  # type: ignore[no-untyped-call]
-            return outputs_of(wide, torch.utils._pytree.tree_map(doubled, list(arguments)))
+            return called(wide, torch.utils._pytree.tree_map(doubled, list(arguments)), changed)
     except Exception:
         # It looks into memory, or is compiled for f32.
         return None

@@ -14,7 +14,7 @@ from samhw.compiler.search.job import Job
 from samhw.cost import BASE, AreaEstimate, Budget
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
-from samhw.graph.sequence import total_of
+from samhw.graph.sequence import times_of, total_of
 from samhw.rooms import role
 
 __all__ = [
@@ -79,8 +79,13 @@ def expected_cycles(
     """The cycles that a run on data of these statistics is expected to take; without any, one on as much as
     there is room for. `rows_wait` as for `estimate_compiled`."""
     if statistics is None:
-        cycles = {number: region.expected.cycles for number, region in enumerate(compiled.regions)}
-        return total_of(compiled.design.sequence, cycles)
+        sequence = compiled.design.sequence
+        times = times_of(sequence, compiled.design.extents)
+        cycles = {
+            number: times[number] * (region.expected.cycles + 1) - 1
+            for number, region in enumerate(compiled.regions)
+        }
+        return total_of(sequence, cycles)
     return estimate_compiled(compiled, statistics, rows_wait=rows_wait).cycles
 
 

@@ -224,6 +224,18 @@ class Build:
         self.statements.append(Made(access, rhs, reduction, mask, self.block))
         return access
 
+    def rename(self, result: Access, label: str) -> Access:
+        """Calls a tensor that no statement reads after something else; one that a scan makes step by step
+        keeps its name."""
+        (made,) = (made for made in self.statements if made.lhs.tensor == result.tensor)
+        if made.block is not None or plain(label) == result.tensor:
+            return result
+        stored = self.stored.pop(result.tensor)
+        stored.name = self.name(label)
+        self.stored[stored.name] = stored
+        made.lhs = replace(made.lhs, tensor=stored.name)
+        return replace(result, tensor=stored.name)
+
     def present_step(self, access: Access, index: str) -> Access:
         """What a tensor has at the present step of the scan that is being made, whose steps are those of an
         index of the access: a tensor under the other indices."""

@@ -111,10 +111,10 @@ def explain(
     """
     steps: list[Step] = []
 
-    def walk(*given: Any) -> GraphWalk:
-        # Once more, with a loop unrolled.
+    def walk(*given: Any, is_exact: bool) -> GraphWalk:
+        # Once more, with a loop unrolled, or with numbers for what is masked.
         steps.clear()
-        return _ExplainingWalk(steps, *given)
+        return _ExplainingWalk(steps, *given, is_exact=is_exact)
 
     refusals = []
     module = module_of(module)
@@ -129,9 +129,17 @@ def explain(
 class _ExplainingWalk(GraphWalk):
     """Notes the steps. What is refused gives an input in the place of its result, and the rest goes on."""
 
-    def __init__(self, steps: list[Step], *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, steps: list[Step], *given: Any, is_exact: bool) -> None:
+        super().__init__(*given, is_exact=is_exact)
         self.steps = steps
+        self.is_exact = is_exact
+
+    def run(self) -> Sequence[object]:
+        found = super().run()
+        refusals = [step.refusal for step in self.steps if step.refusal is not None]
+        if refusals and not self.is_exact and self.importer.masks.took_number:
+            raise InputError(refusals[0])
+        return found
 
     def call(self, node: Node) -> object:
         before = len(self.build.statements)

@@ -9,7 +9,7 @@ import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from copy import copy
 from functools import wraps
@@ -32,21 +32,23 @@ from samhw.errors import InputError
 from samhw.importers.core import Arguments
 from samhw.importers.torch.followed import Followed, FollowedModule
 from samhw.importers.torch.normal_form import of_pytorch
-from samhw.importers.torch.state import restored
+from samhw.importers.torch.state import assigned_buffers, restored
 
 __all__ = [
+    "ROOT",
     "argument_names",
     "arguments_by_name",
     "exported",
     "in_users_file",
     "own_name",
+    "returned",
     "user_outputs",
     "without_fast_path",
 ]
 
 T = TypeVar("T")
 
-_ROOT = "followed."
+ROOT = "followed."
 """Where the module stands in what is traced."""
 
 _ATTRIBUTES = ("_parameters", "_buffers")
@@ -69,7 +71,7 @@ def exported(
     sparse = sparse_parts(module)
     stand_ins = [dense_stand_in(argument) for argument in arguments]
     try:
-        with _quiet(), torch.no_grad(), without_fast_path(), restored(module):
+        with _quiet(), torch.no_grad(), without_fast_path(), _without_moves(), restored(module):
             _make_dense(module)
             _watch_for_packed_sequences(module)
             program, follower = _decomposed(module, arguments, stand_ins, sparse)
@@ -140,8 +142,9 @@ def _without_transforms(module: nn.Module, arguments: Sequence[object]) -> nn.Mo
         filled = list(leaves)
         for place, tensor in zip(places, given, strict=True):
             filled[place] = tensor
+        call = torch.utils._pytree.tree_unflatten(filled, structure)
         return torch.func.functional_call(
-            module, dict(state), torch.utils._pytree.tree_unflatten(filled, structure)
+            _Assigning(module), {f"whole.{n}": x for n, x in state.items()}, call
         )
 
     trace = make_fx(called, dict(of_pytorch()), "fake", record_stack_traces=True)
@@ -155,10 +158,25 @@ def _without_transforms(module: nn.Module, arguments: Sequence[object]) -> nn.Mo
         # With the user's lines.
         with preserve_node_meta():
             state = {**dict(plain.named_parameters()), **dict(plain.named_buffers())}
-            return calls.run(*state.values(), *found)
+            given_back, assigned = calls.run(*state.values(), *found)
+        for path, tensor in assigned.items():
+            part, _, name = path.rpartition(".")
+            setattr(plain.get_submodule(part), name, tensor)
+        return given_back
 
     plain.forward = forward
     return plain
+
+
+class _Assigning(nn.Module):
+    """A module that gives what another one does, and what that has assigned to its buffers."""
+
+    def __init__(self, whole: nn.Module) -> None:
+        super().__init__()
+        self.whole = whole
+
+    def forward(self, *arguments: Any) -> tuple[Any, dict[str, Tensor]]:
+        return assigned_buffers(self.whole, lambda: self.whole(*arguments))
 
 
 def _traced(
@@ -270,6 +288,25 @@ def without_fast_path() -> Iterator[None]:
 
 
 @contextmanager
+def _without_moves() -> Iterator[None]:
+    """Modules stay where they are if they are where they move to, as in `self.part.to(x.device)`: PyTorch
+    cannot trace what puts other parameters in their places."""
+    apply: Callable[..., nn.Module] = nn.Module._apply
+
+    def stay(part: nn.Module, change: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
+        kinds = {(held.dtype, held.device) for held in (*part.parameters(), *part.buffers())}
+        samples = [torch.empty(0, dtype=dtype, device=device) for dtype, device in kinds]
+        made = [(found.dtype, found.device) for found in map(change, samples)]
+        return part if made == list(kinds) else apply(part, change, recurse)
+
+    nn.Module._apply = stay  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        nn.Module._apply = apply  # type: ignore[method-assign]
+
+
+@contextmanager
 def _quiet() -> Iterator[None]:
     """Without warnings and logs: PyTorch logs what it raises too, and prints its graph so far, over many
     lines. What the module itself prints stays."""
@@ -369,7 +406,7 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
     frames = traceback.extract_tb(error.__traceback__)
     users = [f for f in frames if _is_users(f.filename)]
     place = f"{users[-1].filename}:{users[-1].lineno}: " if users else ""
-    text = str(error).replace(_ROOT, "").strip().splitlines()
+    text = str(error).replace(ROOT, "").strip().splitlines()
     first = text[0] if text else type(error).__name__
     depends = any(
         word in str(error) for word in ("data-dependent", "Data dependent", "DataDependent", "unbacked")
@@ -411,14 +448,22 @@ def _export_error(module: nn.Module, error: Exception) -> InputError:
 
 def own_name(target: str) -> str:
     """The module's own name of a parameter, a buffer or a constant of its exported program."""
-    return target.removeprefix(_ROOT)
+    return target.removeprefix(ROOT)
 
 
-def user_outputs(program: ExportedProgram) -> list[object]:
-    """What the module returns, of all that the graph's last node gives."""
+def returned(program: ExportedProgram) -> tuple[Any, dict[str, Any]]:
+    """What the module returns, in its structure, and what it has assigned to its buffers, by their names: the
+    nodes that give these."""
     (last,) = (node for node in program.graph.nodes if node.op == "output")
     pairs = zip(program.graph_signature.output_specs, last.args[0], strict=True)
-    return [output for spec, output in pairs if spec.kind is OutputKind.USER_OUTPUT]
+    outputs = [output for spec, output in pairs if spec.kind is OutputKind.USER_OUTPUT]
+    found, assigned = torch.utils._pytree.tree_unflatten(outputs, program.call_spec.out_spec)
+    return found, assigned
+
+
+def user_outputs(program: ExportedProgram) -> list[Any]:
+    """The leaves of what the module returns."""
+    return torch.utils._pytree.tree_leaves(returned(program)[0])
 
 
 def arguments_by_name(program: ExportedProgram, arguments: Sequence[object]) -> Arguments:

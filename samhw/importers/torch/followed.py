@@ -24,6 +24,7 @@ from samhw.importers.torch.sparse_layouts import (
     SparseLayouts,
     asked_for,
 )
+from samhw.importers.torch.state import assigned_buffers
 
 __all__ = ["Followed", "FollowedModule"]
 
@@ -52,12 +53,17 @@ class FollowedModule(nn.Module):
         # PyTorch names the arguments as this one does.
         self.forward = forward
 
-    def _called(self, *args: Any, **kwargs: Any) -> Any:
-        if self.follower.has_begun:
+    def _called(self, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Tensor]]:
+        """What the module gives, and what it has assigned to its buffers."""
+
+        def call() -> Any:
             return self.followed(*args, **kwargs)
+
+        if self.follower.has_begun:
+            return assigned_buffers(self.followed, call)
         self.follower.begin(self.followed, torch.utils._pytree.tree_leaves((args, kwargs)), self.examples)
         with self.follower:
-            return self.followed(*args, **kwargs)
+            return assigned_buffers(self.followed, call)
 
 
 class Followed(TorchFunctionMode):

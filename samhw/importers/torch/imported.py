@@ -11,7 +11,7 @@ from torch.export import ExportedProgram
 
 from samhw.errors import InputError
 from samhw.importers.core import Arguments, InputSource, PlacedResult, constants_of
-from samhw.importers.torch.export import arguments_by_name, user_outputs
+from samhw.importers.torch.export import arguments_by_name, returned
 from samhw.importers.torch.state import held_tensors, is_same
 from samhw.lang.program import Program
 from samhw.tensors import Tensor
@@ -28,6 +28,7 @@ class ImportedModule:
         inputs: the program's inputs: how each is made of a run's arguments.
         results: of each output of the module, what it is: a result of the program, or known without running
             it.
+        updates: likewise, of each buffer that the module changes, its new value, by its name.
         scopes: by result, the path of the module that computes it.
         fixed: the arguments that are constants, since they have decided what is computed, by name.
         state: the module's tensors that it was imported with, by their paths. Inputs that are weights, and
@@ -37,6 +38,7 @@ class ImportedModule:
     program: Program
     inputs: Mapping[str, InputSource]
     results: Sequence["OutputSource"]
+    updates: Mapping[str, "OutputSource"]
     scopes: Mapping[str, str]
     fixed: Mapping[str, torch.Tensor]
     state: Mapping[str, torch.Tensor] = field(repr=False)
@@ -58,9 +60,12 @@ class ImportedModule:
 
     def is_of(self, module: nn.Module) -> bool:
         """Whether the module's tensors are those that it was imported with. A training step changes them, and
-        so does `load_state_dict`."""
+        so does `load_state_dict`; and a buffer of those it changes may have had no tensor yet."""
         now = held_tensors(module)
-        return all(path in now and is_same(now[path], held) for path, held in self.state.items())
+        begun = any(path in now and path not in self.state for path in self.updates)
+        return not begun and all(
+            path in now and is_same(now[path], held) for path, held in self.state.items()
+        )
 
     def tensors(self, arguments: Sequence[object]) -> dict[str, Tensor]:
         """The program's inputs for a call of the module as it was imported; raises InputError for arguments
@@ -77,14 +82,17 @@ class ImportedModule:
             exact: leaves numbers in the arrays' type, instead of the module's.
         """
         env = self._arguments(arguments)
-        flat = [result.of(tensors, env) for result in self.results]
-        if not exact:
-            kinds = map(_type_of, user_outputs(self._exported))
-            flat = [
-                item.to(kind) if kind is not None and isinstance(item, torch.Tensor) else item
-                for item, kind in zip(flat, kinds, strict=True)
-            ]
-        return torch.utils._pytree.tree_unflatten(flat, self._exported.call_spec.out_spec)
+        flat = [result.of(tensors, env, exact=exact) for result in self.results]
+        _, structure = torch.utils._pytree.tree_flatten(returned(self._exported)[0])
+        return torch.utils._pytree.tree_unflatten(flat, structure)
+
+    def buffers(
+        self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Sequence[object], *, exact: bool = False
+    ) -> dict[str, torch.Tensor]:
+        """The new values of the buffers that the module changes, by their names; the rest as in
+        `outputs`."""
+        env = self._arguments(arguments)
+        return {name: update.of(tensors, env, exact=exact) for name, update in self.updates.items()}
 
     def _arguments(self, arguments: Sequence[object]) -> Arguments:
         env = arguments_by_name(self._exported, arguments)
@@ -106,23 +114,26 @@ class ImportedModule:
 
 @dataclass(frozen=True)
 class OutputSource:
-    """An output: a result of the program, or what the host knows."""
+    """An output: a result of the program, or what the host knows; of a type of PyTorch, if it is a
+    tensor."""
 
     source: PlacedResult | Callable[[Arguments], object]
+    kind: torch.dtype | None
 
     @property
     def is_computed(self) -> bool:
         """Whether the program computes it."""
         return isinstance(self.source, PlacedResult)
 
-    def of(self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Arguments) -> object:
-        """The output, of the arrays of the program's results and the arguments of the run."""
+    def of(self, tensors: Mapping[str, npt.NDArray[Any]], arguments: Arguments, *, exact: bool) -> Any:
+        """The output, of the arrays of the program's results and the arguments of the run.
+
+        Args:
+            exact: leaves numbers in the arrays' type.
+        """
         if isinstance(self.source, PlacedResult):
-            return torch.from_numpy(self.source.of(tensors).copy())
-        return self.source(arguments)
-
-
-def _type_of(output: object) -> torch.dtype | None:
-    """That of a tensor; None for any other output."""
-    example = output.meta.get("val") if isinstance(output, torch.fx.Node) else None
-    return example.dtype if isinstance(example, torch.Tensor) else None
+            found: Any = torch.from_numpy(self.source.of(tensors).copy())
+        else:
+            found = self.source(arguments)
+        is_cast = not exact and self.kind is not None and isinstance(found, torch.Tensor)
+        return found.to(self.kind) if is_cast else found

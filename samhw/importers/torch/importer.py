@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any
 
 import torch
@@ -38,11 +39,18 @@ __all__ = ["Importer", "Masks"]
 
 @dataclass
 class Masks:
-    """Makes masks of conditions."""
+    """Makes masks of conditions.
+
+    Attributes:
+        greatest: what is no greater than this counts as -inf.
+        took_number: a finite number has counted so.
+    """
 
     operands: Operands
     tensors: Tensors
     operations: Operations
+    greatest: float = GREATEST_MASKED
+    took_number: bool = False
 
     def is_condition(self, x: Operand) -> bool:
         """Whether it has the values of conditions."""
@@ -96,10 +104,11 @@ class Masks:
             if not isinstance(x, Known | Host) or self.is_condition(x):
                 continue
             example = x.example
-            if not example.is_floating_point() or not bool((example <= GREATEST_MASKED).any()):
+            if not example.is_floating_point() or not bool((example <= self.greatest).any()):
                 continue
-            keep = host.mapped(x, lambda tensor: tensor > GREATEST_MASKED)
-            rest = host.mapped(x, lambda tensor: torch.where(tensor > GREATEST_MASKED, tensor, 0.0))
+            self.took_number |= bool(((example <= self.greatest) & example.isfinite()).any())
+            keep = host.mapped(x, lambda tensor: tensor > self.greatest)
+            rest = host.mapped(x, lambda tensor: torch.where(tensor > self.greatest, tensor, 0.0))
             return self.masked(other, keep), rest
         return a, b
 
@@ -114,12 +123,13 @@ class Masks:
 
     def is_minus_infinity(self, x: Operand) -> bool:
         """Whether it is so small that its exponential is zero beside any other."""
-        if isinstance(x, int | float):
-            return x <= GREATEST_MASKED
+        number: object = x
         if isinstance(x, Known) and x.held is None:
             number = host.uniform(x.dense())
-            return number is not None and number <= GREATEST_MASKED
-        return False
+        if not isinstance(number, int | float) or number > self.greatest:
+            return False
+        self.took_number |= isfinite(number)
+        return True
 
 
 class Importer(Makers):
@@ -134,12 +144,23 @@ class Importer(Makers):
     """
 
     def __init__(
-        self, build: Build, sparsify: float | None = None, inlined: Callable[..., Any] | None = None
+        self,
+        build: Build,
+        sparsify: float | None = None,
+        inlined: Callable[..., Any] | None = None,
+        *,
+        is_exact: bool = False,
     ) -> None:
-        """`inlined` makes what a function in PyTorch says of operands."""
+        """
+        Args:
+            inlined: makes what a function in PyTorch says of operands.
+            is_exact: finite numbers never count as -inf.
+        """
         super().__init__(build)
         self.operands = Operands(build, sparsify)
-        self.masks = Masks(self.operands, self.tensors, self.operations)
+        self.masks = Masks(
+            self.operands, self.tensors, self.operations, -inf if is_exact else GREATEST_MASKED
+        )
         self.inlined = inlined
         self.operator = ""
 

@@ -2,16 +2,18 @@
 
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import _lru_cache_wrapper
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
-__all__ = ["held_tensors", "is_same", "restored"]
+__all__ = ["assigned_buffers", "held_tensors", "is_same", "restored"]
+
+T = TypeVar("T")
 
 _WITHOUT_STATE = (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType)
 
@@ -29,6 +31,29 @@ def held_tensors(module: nn.Module) -> dict[str, torch.Tensor]:
     return {path: tensor.detach() for path, tensor in found.items()}
 
 
+def assigned_buffers(module: nn.Module, call: Callable[[], T]) -> tuple[T, dict[str, torch.Tensor]]:
+    """What a call gives, and the buffers in whose place the module has put other tensors by then, by their
+    paths. Those that it makes as it runs are none of them."""
+    before = _buffers(module)
+    found = call()
+    now = _buffers(module)
+    return found, {
+        path: held
+        for path, held in now.items()
+        if path in before and held is not None and held is not before[path]
+    }
+
+
+def _buffers(module: nn.Module) -> dict[str, torch.Tensor | None]:
+    """By their paths, those too that have no tensor yet."""
+    parts = module.named_modules(remove_duplicate=False)
+    return {
+        f"{path}.{name}" if path else name: held
+        for path, part in parts
+        for name, held in part._buffers.items()
+    }
+
+
 def is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two tensors hold the same, in one type and layout; sparse ones at the same places."""
     if (one.layout, one.dtype, one.shape) != (other.layout, other.dtype, other.shape):
@@ -43,9 +68,9 @@ def is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
 def restored(module: nn.Module) -> Iterator[None]:
     """Undoes in the end what a call of the module has set, added or removed: attributes and flags,
     parameters, buffers, submodules and hooks, and what the lists, sets and dictionaries hold that its
-    attributes lead to; and the elements of tensors that are neither parameters nor buffers. What functions of
-    its files remember (`functools.cache`) is forgotten if it has changed."""
-    own = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
+    attributes lead to; and the elements of tensors that are no parameters. What functions of its files
+    remember (`functools.cache`) is forgotten if it has changed."""
+    own = {id(tensor) for tensor in module.parameters()}
     before = list(_containers(module, own))
     remembered = [(function, function.cache_info()) for function in _caches(module)]
     try:

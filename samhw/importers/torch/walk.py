@@ -57,6 +57,7 @@ from samhw.importers.torch.registry import (
     operator_name,
 )
 from samhw.importers.torch.rolled import Rolled, StepOf, joined_steps
+from samhw.importers.torch.updates import is_of_arguments
 from samhw.importers.torch.value import Host, Known, TensorFetch
 
 __all__ = ["GraphWalk"]
@@ -76,22 +77,31 @@ class GraphWalk:
         arguments: Arguments,
         fixed: Mapping[str, Tensor],
         sparsify: float | None,
+        updates: Mapping[str, Node],
         loops: Sequence[UnrolledLoop] = (),
+        *,
+        is_exact: bool = False,
     ) -> None:
+        """
+        Args:
+            updates: the operators that give the new values of buffers, by the names of these.
+            is_exact: finite numbers never count as -inf.
+        """
         self.exported = program
         self.state = state
         self.sparse = sparse
         self.annotated = annotated
         self.arguments = arguments
         self.fixed = fixed
+        self.updates = updates
         self.build = Build()
-        self.importer = Importer(self.build, sparsify, self.inlined)
+        self.importer = Importer(self.build, sparsify, self.inlined, is_exact=is_exact)
         self.env: dict[Node, object] = {}
         self.loops = {loop.first: loop for loop in loops}
         self.in_loops = {node for loop in loops for node in loop.nodes}
 
     def run(self) -> Sequence[object]:
-        """The module's outputs, as the importer has them.
+        """The module's outputs and the new values of its buffers, as the importer has them.
 
         Raises:
             RollError: for a loop that has to stay unrolled.
@@ -109,7 +119,8 @@ class GraphWalk:
             elif node.op == "call_function":
                 self.env[node] = self.call(node)
             elif node.op == "output":
-                return [self.real(self.mapped(arg)) for arg in user_outputs(self.exported)]
+                outputs = (*user_outputs(self.exported), *self.updates.values())
+                return [self.real(self.mapped(output)) for output in outputs]
             else:
                 raise InputError(f"the operator '{node.op}' of torch.export is not known; fix the module.")
         return []
@@ -131,7 +142,24 @@ class GraphWalk:
             held = self.exported.constants.get(stored_as)
         if not isinstance(held, Tensor):
             return held
+        if target in self.updates:
+            return self.state_before(target, held.detach())
         return Known(held.detach(), target, annotation=self.annotated.get(target))
+
+    def state_before(self, target: str, held: Tensor) -> object:
+        """What is in a buffer before the module changes it: an input, so that the design is the same for
+        whatever is there; a constant where constants alone change it."""
+        annotation = self.annotated.get(target)
+        # A result has the buffer's own name.
+        label = f"{target}_before"
+        if not held.numel() or held.is_complex():
+            return Known(held, label, annotation=annotation)
+        if not held.is_floating_point():
+            return Host(held, lambda _: held, label)
+        if not is_of_arguments(self.exported, self.updates[target]):
+            return Known(held, label, annotation=annotation)
+        hints = Hints(host.format_of(held, annotation, self.importer.operands.sparsify))
+        return self.importer.operands.input(("buffer", target), label, held, lambda _: held, hints)
 
     def argument(self, node: Node) -> object:
         example = self.fixed.get(node.name, self.arguments[node.name])

@@ -463,6 +463,7 @@ CASES: dict[str, Callable[[Draw], Call]] = {
     "cdist": shaped(
         lambda x, y: torch.cdist(x, y) + torch.cdist(x, y, 1.0) + torch.cdist(x, y, 3.0), *("abcd", "bed")
     ),
+    "pdist": shaped(lambda x: F.pdist(x) + F.pdist(x, 1.0) + F.pdist(x, math.inf), "da"),
     "logcumsumexp": along(lambda x, dim, keep: torch.logcumsumexp(x * 8, dim)),
     "logsumexp": along(
         lambda x, dim, keep: torch.logsumexp(x, dim, keep) + torch.logsumexp(hidden(x, dim), dim, keep)

@@ -320,16 +320,6 @@ class Training(nn.Module):
         return F.dropout(x, 0.5)
 
 
-class Counting(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("count", torch.zeros(1))
-
-    def forward(self, x):
-        self.count += 1
-        return x * self.count
-
-
 class Deciding(nn.Module):
     def forward(self, x):
         if x.sum() > 0:
@@ -362,7 +352,6 @@ class Hiding(nn.Module):
     ("module", "line", "words"),
     [
         (Training(), "F.dropout(x, 0.5)", "dropout' draws random numbers; call model.eval()"),
-        (Counting(), None, "changes its buffer 'count'"),
         (Deciding(), "if x.sum() > 0:", "Deciding decides by its data what it computes"),
         (
             Choosing(),

@@ -17,6 +17,7 @@ from samhw.lang.expr import Reshape
 from tests.importers.torch.by_hand import BY_HAND
 from tests.importers.torch.forty import FORTY
 from tests.importers.torch.second_forty import SECOND_FORTY
+from tests.importers.torch.unseen import DIGEST, UNSEEN, digest
 from tests.support.thorough import sample
 
 ROOT = Path(__file__).parents[3]
@@ -128,6 +129,28 @@ def test_by_hand(name):
     runs_or_is_refused(name, BY_HAND[name], (None,), REFUSED | TRAINING)
 
 
+def test_the_unseen_are_frozen():
+    assert digest() == DIGEST
+
+
+UNSEEN_REFUSED = {
+    "packages.normflows.spline": "'aten.index' gives as many elements as the data say",
+    "packages.gateloop_transformer.simple": "'aten.logcumsumexp' takes or gives complex numbers",
+}
+
+
+@pytest.mark.nightly(but=8)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sample(list(UNSEEN), list(UNSEEN)[:160:20]))
+def test_unseen(name):
+    module, arguments = UNSEEN[name]()
+    if name in UNSEEN_REFUSED:
+        with pytest.raises(InputError, match=UNSEEN_REFUSED[name]):
+            samhw.torch.compile(module, arguments)
+        return
+    samhw.torch.compile(module, arguments, value="f32").run().check()
+
+
 def test_nothing_moves_for_heads():
     """Heads are split, transposed and joined again, and no statement moves an element."""
     program = import_module(*EXAMPLES["gpt2_block"]()).program
@@ -168,3 +191,20 @@ def test_auto_takes_no_more_cycles_than_the_regions_of_the_modules() -> None:
         r.check()
         cycles[fuse] = r.cycles
     assert cycles["auto"] <= 1.05 * cycles["module"]
+
+
+def test_auto_looks_up_what_pads_a_convolution() -> None:
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.ConstantPad1d((1, 0), 0.0), torch.nn.Conv1d(2, 2, 2)).eval()
+    samhw.torch.compile(module, (torch.randn(1, 2, 8),), value="f32", schedule="auto").run().check()
+
+
+def test_auto_counts_the_steps_of_a_scan_without_data_too() -> None:
+    """What is far off with as much data as there is room for is not looked at with the data."""
+    torch.manual_seed(0)
+    cell, x = UNSEEN["state_space.legendre_memory"]()
+    cycles = {
+        schedule: samhw.torch.compile(cell, x, value="f32", schedule=schedule).run().cycles
+        for schedule in ("auto", None)
+    }
+    assert cycles["auto"] <= cycles[None]

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 import samhw.torch
 from samhw.errors import InputError, RunError
 from samhw.importers.torch import import_module
+from tests.importers.torch.agree import agree
 
 
 class Remembering(nn.Module):
@@ -173,6 +174,25 @@ def test_a_module_may_write_what_constants_give():
     assert module.first
     assert type(positions(3)) is Tensor
     assert type(module(x)) is Tensor
+
+
+@pytest.mark.parametrize(
+    "move",
+    [lambda part, x: part.to(x.device), lambda part, x: part.to(x).float(), lambda part, _: part.cpu()],
+)
+def test_a_module_may_move_its_parts_to_where_they_are(move):
+    class Moving(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.part = nn.Linear(3, 2)
+
+        def forward(self, x: Tensor) -> Tensor:
+            move(self.part, x)
+            return self.part(x)
+
+    apply = nn.Module._apply
+    agree(Moving(), (torch.randn(2, 3),))
+    assert nn.Module._apply is apply
 
 
 class Folded(nn.Module):

@@ -206,6 +206,13 @@ def cdist(x: Tensor, y: Tensor, p: float = 2.0, *_: object) -> Tensor:
     return vector_norm(x.unsqueeze(-2) - y.unsqueeze(-3), p, -1)
 
 
+@decomposition("pdist", "_pdist_forward")
+def pdist(x: Tensor, p: float = 2.0) -> Tensor:
+    """The norm of the difference of each row with each one after it."""
+    first, second = torch.triu_indices(len(x), len(x), 1)
+    return vector_norm(x[first] - x[second], p, -1)
+
+
 @decomposition("dot")
 def dot(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum()

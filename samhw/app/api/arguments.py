@@ -30,6 +30,8 @@ from samhw.tensors.scipy_sparse import scipy_format
 from samhw.words import did_you_mean
 
 __all__ = [
+    "OF_IMPORTED_RUNS",
+    "OF_IMPORTS",
     "OF_RUNS",
     "Data",
     "Words",
@@ -233,15 +235,20 @@ def _is_torch(data: object) -> bool:
 
 OF_RUNS = ("backend", "memory", "wave", "host")
 """Arguments of `run`."""
+OF_IMPORTED_RUNS = ("backend", "memory", "wave")
+"""Those of what is imported."""
 OF_DESIGNS = (
     *("formats", "value", "types", "schedule", "fuse", "order", "permute"),
     *("extents", "entries", "arch"),
 )
 """Arguments of `compile`."""
+OF_IMPORTS = ("formats", "value", "types", "schedule", "fuse", "permute", "sparsify", "unroll", "arch")
+"""Those for what is imported, which has extents and data of its own."""
 _OTHERWISE = {
     "clock": "Cycles are the same at any clock; a result says how long they take, as in "
     "result.microseconds('100MHz').",
-    "capacity": "How many entries a tensor has room for is entries={'A': 5000}, an argument of compile.",
+    "capacity": "How many entries a tensor has room for is entries={'A': 5000}, an argument of "
+    "samhw.compile.",
     "progress": "A line that says how far it is belongs to several runs; give progress=True to run_all.",
     "check": "A result is checked when it is asked to, by result.check(); leave 'check' out.",
     "jobs": "A run has one process; 'samhw sweep' runs many configurations on all cores.",
@@ -249,8 +256,12 @@ _OTHERWISE = {
 """What options of the command line are in Python."""
 
 
-def check_arguments(others: Mapping[str, object]) -> None:
-    """Raises `InputError` for arguments that `compile` does not have, which may be fields of a schedule."""
+def check_arguments(others: Mapping[str, object], known: Sequence[str] = OF_DESIGNS) -> None:
+    """Raises `InputError` for arguments that `compile` does not have, which may be fields of a schedule.
+
+    Args:
+        known: those that it has.
+    """
     for name, value in others.items():
         if name in _FIELDS:
             raise InputError(f"{name} is a field of a schedule; give {_field(name, value)}.")
@@ -258,21 +269,24 @@ def check_arguments(others: Mapping[str, object]) -> None:
             raise InputError(
                 f"'{name}' is for a run; give it to the design, as in run({name}={shown(value)})."
             )
-        raise InputError(_no_argument("compile", name, OF_DESIGNS))
+        raise InputError(_no_argument("compile", name, known))
 
 
-def check_run_arguments(others: Mapping[str, object], *, are_tensors: bool = False) -> None:
+def check_run_arguments(
+    others: Mapping[str, object], known: Sequence[str] = OF_RUNS, *, are_tensors: bool = False
+) -> None:
     """Raises `InputError` for arguments that `run` does not have, which may be those of `compile`.
 
     Args:
+        known: those that it has.
         are_tensors: names that mean nothing else are left to be those of tensors.
     """
     for name, value in others.items():
         if name in _FIELDS or name in OF_DESIGNS:
             how = f"{name}={shown(value)}" if name in OF_DESIGNS else _field(name, value)
             raise InputError(f"'{name}' decides the design; give it to compile, as in {how}.")
-        if not are_tensors or name in _OTHERWISE or did_you_mean(name, OF_RUNS):
-            raise InputError(_no_argument("run", name, OF_RUNS))
+        if not are_tensors or name in _OTHERWISE or did_you_mean(name, known):
+            raise InputError(_no_argument("run", name, known))
 
 
 _FIELDS = {one.name: one for one in CHOICES}
@@ -285,6 +299,5 @@ def _field(name: str, value: object) -> str:
 
 def _no_argument(function: str, name: str, known: Sequence[str]) -> str:
     """The refusal of an argument of `compile` or `run`."""
-    meant, first = did_you_mean(name, known), "a program" if function == "compile" else "data"
-    listed = f"{function} takes no argument '{name}'{meant}; it takes {first}, and {', '.join(known)}."
-    return _OTHERWISE.get(name, listed)
+    listed = f"{function} takes no argument '{name}'{did_you_mean(name, known)}"
+    return _OTHERWISE.get(name, f"{listed}; its options are {', '.join(known)}.")

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from samhw.app.api.arguments import arch_of, check_arguments, types_of, value_of
+from samhw.app.api.arguments import OF_IMPORTS, arch_of, check_arguments, types_of, value_of
 from samhw.app.api.design_result import DesignResult, Drawing, PageView, Tables
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.checking import Difference
@@ -63,7 +63,7 @@ class ImportChoices:
     ) -> Self:
         """From what a user gives; `others` are arguments that there are not. Raises `InputError` for what
         cannot be."""
-        check_arguments(others)
+        check_arguments(others, OF_IMPORTS)
         if sparsify is not None and not (
             isinstance(sparsify, int | float | np.number) and 0 <= sparsify <= 1
         ):

@@ -8,7 +8,7 @@ from typing import Any
 
 import onnx
 
-from samhw.app.api.arguments import check_run_arguments, followed
+from samhw.app.api.arguments import OF_IMPORTED_RUNS, check_run_arguments, followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
 from samhw.app.checking import Check
 from samhw.app.workload import JUDGES
@@ -133,7 +133,7 @@ class NetworkDesign(ImportedDesign[dict[str, Array], ImportedModel]):
         Raises:
             InputError, RunError: as `RunnableDesign.run` and `samhw.onnx.compile` do.
         """
-        check_run_arguments(others)
+        check_run_arguments(others, OF_IMPORTED_RUNS)
         arguments = self._given(data)
         result, imported = self._run(arguments, backend=backend, memory=memory, wave=wave)
         return NetworkResult(result, arguments, imported)

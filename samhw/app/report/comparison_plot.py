@@ -26,7 +26,7 @@ def plot_comparison(comparison: Comparison) -> Figure:
     figure = new_figure(9.5, 1.5 + 0.42 * lines)
     cycles, traffic = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     common = f"every schedule: {comparison.common}" if comparison.common else ""
-    figure.suptitle("\n".join(filter(None, [comparison.title, fill(common, 100)])))
+    figure.suptitle("\n".join(filter(None, [comparison.title, fill(common, 60)])))
     _cycles(cycles, comparison)
     _traffic(traffic, rows)
     cycles.set_yticks(range(len(rows)), names)

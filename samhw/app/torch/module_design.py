@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.export import ExportedProgram
 
-from samhw.app.api.arguments import check_run_arguments, followed
+from samhw.app.api.arguments import OF_IMPORTED_RUNS, check_run_arguments, followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
 from samhw.app.checking import Check, Verdict
 from samhw.app.workload.torch_module import called, check_program, difference, leaves
@@ -159,7 +159,7 @@ class ModuleDesign(ImportedDesign[tuple[object, ...], ImportedModule]):
         Raises:
             InputError, RunError: as `RunnableDesign.run` and `samhw.torch.compile` do.
         """
-        check_run_arguments(others)
+        check_run_arguments(others, OF_IMPORTED_RUNS)
         called = arguments or self.arguments
         result, imported = self._run(called, backend=backend, memory=memory, wave=wave)
         return ModuleResult(result, called, self.module, imported)

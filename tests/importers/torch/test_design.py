@@ -483,3 +483,14 @@ def test_a_check_allows_for_what_cancels():
     with torch.no_grad():
         module.weight[:, 32:] = module.weight[:, :32]
     samhw.torch.compile(module, (x,), value="f32").run().check()
+
+
+def test_arguments_that_belong_elsewhere() -> None:
+    model, inputs = torch.nn.Linear(3, 2), (torch.rand(2, 3),)
+    with pytest.raises(InputError, match=r"no argument .extents.; its options are formats, .* unroll, arch"):
+        samhw.torch.compile(model, inputs, extents={"i": 3})
+    design = samhw.torch.compile(model, inputs)
+    with pytest.raises(InputError, match=r"as in result\.microseconds\('100MHz'\)"):
+        design.run(clock="100MHz")
+    with pytest.raises(InputError, match="no argument 'host'; its options are backend, memory, wave"):
+        design.run(host="axi4")

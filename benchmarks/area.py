@@ -40,6 +40,11 @@ DESIGNS: Mapping[str, tuple[str, Sequence[str], str, Mapping[str, str]]] = {
     "mttkrp, f32": ("mttkrp", ["random:seed=1"], "f32", {}),
     "gcn": ("gcn", ["karate"], "i32", {}),
     "gcn, f32": ("gcn", ["karate"], "f32", {}),
+    "gcn, f32, by statements": ("gcn", ["karate"], "f32", {"fuse": "none"}),
+    "gcn, f32, nodes in common": (
+        *("gcn", ["karate"], "f32"),
+        {"fuse": "none", "share_hardware": "all"},
+    ),
     "attention, f32": ("bigbird_attention", [], "f32", {}),
     "graphsage, f32": ("graphsage", ["karate"], "f32", {}),
     "sae, f32": ("sae", [], "f32", {}),

@@ -276,6 +276,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "program: design; value; LUTs: luts; block RAMs: brams; MHz: mhz",
         digits=1,
     ),
+    "shared-hardware": Pivot("shared_hardware", row="model", column="shared", cell="luts"),
     "mixed-types": Columns(
         "mixed_types",
         "design; bits of A and X; LUTs: luts; multipliers",
@@ -302,9 +303,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         "M firings/s; M cycles/s; to the plain engine; of on chip, %; to Verilator: to the RTL",
         digits=1,
         machine=True,
-    ),
-    "lanes-speed": Summary(
-        "lanes_speed", "lanes", "of one lane", where={"lanes": one_of("i=8", "i=64")}, machine=True
     ),
     "blocks-speed": Summary("blocks_speed", "program", "times as fast: of csr", digits=1, machine=True),
     "simulator-flat": Columns(

@@ -23,6 +23,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.importers.torch import UNROLL, ImportedModule, check_arguments, import_module, module_of
+from samhw.importers.torch.state import is_alike
 from samhw.targets.backends import Backend
 from samhw.tensors import Format
 
@@ -85,11 +86,7 @@ class ModuleResult(ImportedResult):
             part, _, name = path.rpartition(".")
             whole = self.module.get_submodule(part)
             held = getattr(whole, name)
-            if held is not None and (held.shape, held.dtype, held.layout) == (
-                value.shape,
-                value.dtype,
-                value.layout,
-            ):
+            if held is not None and is_alike(held, value):
                 # Other names of the same tensor see it too.
                 with torch.no_grad():
                     held.copy_(value)

@@ -224,17 +224,17 @@ class Build:
         self.statements.append(Made(access, rhs, reduction, mask, self.block))
         return access
 
-    def rename(self, result: Access, label: str) -> Access:
-        """Calls a tensor that no statement reads after something else; one that a scan makes step by step
-        keeps its name."""
+    def rename(self, result: Access, name: str) -> Access:
+        """Gives a tensor that no statement reads a name that has been kept for it; one that a scan makes step
+        by step stays what it is called."""
         (made,) = (made for made in self.statements if made.lhs.tensor == result.tensor)
-        if made.block is not None or plain(label) == result.tensor:
+        if made.block is not None:
             return result
         stored = self.stored.pop(result.tensor)
-        stored.name = self.name(label)
-        self.stored[stored.name] = stored
-        made.lhs = replace(made.lhs, tensor=stored.name)
-        return replace(result, tensor=stored.name)
+        stored.name = name
+        self.stored[name] = stored
+        made.lhs = replace(made.lhs, tensor=name)
+        return replace(result, tensor=name)
 
     def present_step(self, access: Access, index: str) -> Access:
         """What a tensor has at the present step of the scan that is being made, whose steps are those of an

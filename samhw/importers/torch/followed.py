@@ -60,7 +60,7 @@ class FollowedModule(nn.Module):
             return self.followed(*args, **kwargs)
 
         if self.follower.has_begun:
-            return assigned_buffers(self.followed, call)
+            return assigned_buffers(self.followed, call, follow=False)
         self.follower.begin(self.followed, torch.utils._pytree.tree_leaves((args, kwargs)), self.examples)
         with self.follower:
             return assigned_buffers(self.followed, call)

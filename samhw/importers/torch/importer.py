@@ -126,7 +126,7 @@ class Masks:
         number: object = x
         if isinstance(x, Known) and x.held is None:
             number = host.uniform(x.dense())
-        if not isinstance(number, int | float) or number > self.greatest:
+        if not isinstance(number, int | float) or not number <= self.greatest:  # Nor is NaN any.
             return False
         self.took_number |= isfinite(number)
         return True

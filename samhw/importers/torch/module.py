@@ -42,7 +42,7 @@ class Outputs:
     computes for them, and how its results are put back.
 
     Args:
-        buffers: the names of the last ones.
+        buffers: names that are kept for the last ones.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ def _type_of(output: object) -> torch.dtype | None:
 def _emitted(walked: GraphWalk, module: nn.Module, label: str) -> tuple[Emitted, Outputs]:
     """The program of all operators, and the module's outputs."""
     found = walked.run()
-    outputs = Outputs(walked.build, walked.importer.tensors, found, list(walked.updates))
+    outputs = Outputs(walked.build, walked.importer.tensors, found, walked.update_names)
     if not outputs.computed and any(isinstance(output, Known) and not output.numel() for output in found):
         raise InputError(
             f"{type(module).__name__} gives an empty tensor for these arguments; there is nothing to compute."

@@ -3,15 +3,16 @@
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import _lru_cache_wrapper
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
-__all__ = ["assigned_buffers", "held_tensors", "is_same", "restored"]
+__all__ = ["assigned_buffers", "held_tensors", "is_alike", "is_same", "restored"]
 
 T = TypeVar("T")
 
@@ -31,17 +32,40 @@ def held_tensors(module: nn.Module) -> dict[str, torch.Tensor]:
     return {path: tensor.detach() for path, tensor in found.items()}
 
 
-def assigned_buffers(module: nn.Module, call: Callable[[], T]) -> tuple[T, dict[str, torch.Tensor]]:
+def assigned_buffers(
+    module: nn.Module, call: Callable[[], T], *, follow: bool = True
+) -> tuple[T, dict[str, torch.Tensor]]:
     """What a call gives, and the buffers in whose place the module has put other tensors by then, by their
-    paths. Those that it makes as it runs are none of them."""
+    paths. Those that it makes as it runs are none of them.
+
+    Args:
+        follow: what is set as the data of a tensor is copied to it; no mode may look on at PyTorch's loops.
+    """
     before = _buffers(module)
-    found = call()
+    with _CopiedData() if follow else nullcontext():
+        found = call()
     now = _buffers(module)
     return found, {
         path: held
         for path, held in now.items()
         if path in before and held is not None and held is not before[path]
     }
+
+
+class _CopiedData(TorchFunctionMode):
+    """Copies to a tensor what is set as its data, which no trace sees otherwise."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if function == torch.Tensor.data.__set__ and is_alike(*args):  # type: ignore[attr-defined]
+            function = torch.Tensor.copy_
+        return function(*args, **(kwargs or {}))
+
+
+def is_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors are of one layout, type and shape."""
+    return (one.layout, one.dtype, one.shape) == (other.layout, other.dtype, other.shape)
 
 
 def _buffers(module: nn.Module) -> dict[str, torch.Tensor | None]:
@@ -56,7 +80,7 @@ def _buffers(module: nn.Module) -> dict[str, torch.Tensor | None]:
 
 def is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two tensors hold the same, in one type and layout; sparse ones at the same places."""
-    if (one.layout, one.dtype, one.shape) != (other.layout, other.dtype, other.shape):
+    if not is_alike(one, other):
         return False
     if one.layout == torch.strided:
         return torch.equal(one, other)
@@ -108,7 +132,7 @@ def _containers(root: object, apart: set[int]) -> Iterator[tuple[object, object]
         seen[id(item)] = item
         if isinstance(item, torch.Tensor):
             elements = None if id(item) in apart else item.detach().clone()
-            yield item, (item.requires_grad, item._version, elements)
+            yield item, (item.requires_grad, elements)
             continue
         if isinstance(item, dict):
             yield item, dict(item)
@@ -126,12 +150,16 @@ def _containers(root: object, apart: set[int]) -> Iterator[tuple[object, object]
 def _put_back(container: Any, content: Any) -> None:
     """Gives a container what it has held. One that holds it still is not written to."""
     if isinstance(container, torch.Tensor):
-        requires_grad, version, elements = content
+        requires_grad, elements = content
         if container.requires_grad != requires_grad:
             container.requires_grad_(requires_grad)
-        if elements is not None and container._version != version:
+        # What is written by way of `data` has no version of its own.
+        if elements is not None and not is_same(container.detach(), elements):
             with torch.no_grad():
-                container.copy_(elements)
+                if is_alike(container, elements):
+                    container.copy_(elements)
+                else:
+                    container.data = elements
     elif isinstance(container, dict):
         if list(map(id, container)) != list(map(id, content)) or any(
             one is not other for one, other in zip(container.values(), content.values(), strict=True)

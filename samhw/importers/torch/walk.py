@@ -95,6 +95,7 @@ class GraphWalk:
         self.fixed = fixed
         self.updates = updates
         self.build = Build()
+        self.update_names = [self.build.name(name) for name in updates]
         self.importer = Importer(self.build, sparsify, self.inlined, is_exact=is_exact)
         self.env: dict[Node, object] = {}
         self.loops = {loop.first: loop for loop in loops}

@@ -101,6 +101,39 @@ def counted(m, x):
     m.n += (x > 0).sum()
 
 
+def begun_anew(m, x):
+    """An operator has the name of the buffer."""
+    if m.n == 0:
+        m.mean.copy_(x.mean(0))
+    else:
+        m.mean.lerp_(x.mean(0), 0.1)
+    m.n += 1
+    return x - m.mean
+
+
+def queued(m, x):
+    start = int(m.place)
+    found = m.queue.clone()
+    m.queue[:, start] = x
+    m.place[0] = (start + 1) % 2
+    return found.sum(1) * x
+
+
+def by_way_of_data(m, x):
+    m.a.data.mul_(x)
+    m.b.data = m.b * x
+    m._buffers["c"] = m.c + x
+    return m.a + m.b + m.c
+
+
+def in_a_loop(m, x):
+    found = []
+    for step in x.unbind(0):
+        m.h.copy_(torch.tanh(step + m.h))
+        found.append(m.h * 2)
+    return torch.stack(found)
+
+
 def of_constants(m, x):
     y = x + m.h
     m.h.mul_(0.5)
@@ -139,6 +172,13 @@ CASES = {
     "begun": lambda: (Holding(begun, h=None), x),
     "returned": lambda: (Holding(returned, h=ones), x),
     "counted": lambda: (Holding(counted, sum=ones, n=torch.tensor(0)), x),
+    "begun anew": lambda: (
+        Holding(begun_anew, mean=ones * 0, n=torch.tensor(0)),
+        torch.stack([x, x * 3]),
+    ),
+    "queued": lambda: (Holding(queued, queue=torch.ones(3, 2), place=torch.tensor([0])), x),
+    "by way of data": lambda: (Holding(by_way_of_data, a=ones, b=ones * 2, c=ones * 0), x),
+    "in a loop": lambda: (Holding(in_a_loop, h=ones), torch.stack([x, -x, x / 2, x * 3])),
     "of constants": lambda: (Holding(of_constants, h=ones), x),
     "of gradients": lambda: (Holding(of_gradients, w=x + 1, m=ones * 0, v=ones * 0), x),
     "nested": lambda: (Nested(), torch.stack([x, x * 3])),
@@ -191,6 +231,11 @@ def test_the_program_has_their_names():
 def test_a_buffer_that_is_returned_is_stored_once():
     imported = agree(Holding(returned, h=ones), (x,))
     assert [decl.name for decl in imported.program.outputs] == ["h"]
+
+
+def test_an_operator_does_not_take_the_name():
+    imported = agree(Holding(begun_anew, mean=ones * 0, n=torch.tensor(1)), (torch.stack([x, x * 3]),))
+    assert "mean" in {decl.name for decl in imported.program.outputs}
 
 
 def test_what_stays_as_it_is_is_no_result():

@@ -1,6 +1,8 @@
 """Finite numbers that hide scores count as -inf; but they stay numbers where something reads them that only
 numbers can be given to."""
 
+import math
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -58,3 +60,8 @@ def test_added_masks_too():
     mask = torch.zeros(3, 3).masked_fill(torch.eye(3) == 1, -1e9)
     module, x = Of(lambda x: ((x + mask).softmax(-1), (x + mask).sum(0))), torch.randn(3, 3)
     samhw.torch.compile(module.eval(), (x,), value="f32").run().check()
+
+
+def test_what_is_no_number_hides_nothing():
+    torch.manual_seed(0)
+    agree(Of(lambda x: torch.where(x > 0, x, math.nan).nan_to_num(3.0) + 1), (torch.randn(3, 4),))

@@ -8,6 +8,7 @@ from samhw.graph.design import Design
 from samhw.graph.fabrics import are_alike
 from samhw.graph.ir import Graph, MemoryRole
 from samhw.graph.sequence import Parallel, Repeat, Run, Steps, walk
+from samhw.graph.shared_nodes import with_shared_nodes
 from samhw.graph.validate import check_unique, validate
 
 __all__ = ["validate_design"]
@@ -25,6 +26,7 @@ def validate_design(design: Design) -> None:
     _check_views(design)
     _check_sequence(design)
     _check_fabrics(design)
+    _check_nodes(design)
     _check_repeats(design)
     _check_banks(design)
     _check_flow(design, design.sequence, {})
@@ -111,6 +113,18 @@ def _check_fabrics(design: Design) -> None:
             raise InputError(
                 f"The regions {', '.join(graph.name for graph in graphs)} of {design.name} share a fabric, "
                 "and some of them run side by side; leave them apart, or run them one after another."
+            )
+
+
+def _check_nodes(design: Design) -> None:
+    """Nodes that fabrics have in common are as wide, and the channels before them as deep, in all regions."""
+    if not design.shares_nodes:
+        return
+    for graph, found in zip(design.regions, with_shared_nodes(design, design.regions), strict=True):
+        if graph.nodes != found.nodes or graph.channels != found.channels:
+            raise InputError(
+                f"Fabrics of {design.name} have nodes in common that differ in depths or widths, as in "
+                f"{graph.name}; let them share none, or let samhw.compile find what may be one."
             )
 
 

@@ -3,9 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 import samhw
+from samhw.errors import InputError
 from samhw.graph import Channel, Design, Endpoint, Graph, dumps, loads
 from samhw.graph.shared_nodes import shared_nodes, with_shared_nodes
+from samhw.graph.validate_design import validate_design
 from tests.support.top_graphs import copy_graph, less_the_greatest, node
 
 HEAD = "index i=8, j=4, k=8\n"
@@ -127,3 +131,16 @@ def test_the_form_in_json_has_it() -> None:
     design = built(CHAIN)
     assert loads(dumps(design)) == design
     assert loads(dumps(design)).shares_nodes
+
+
+def test_nodes_of_other_depths_are_refused() -> None:
+    design = built(CHAIN)
+    validate_design(design)
+    (shared, *_) = shared_nodes(design)
+    (fabric, name) = next(iter(shared.users.items()))
+    region = design.groups[fabric][0]
+    graph = design.regions[region]
+    deeper = {c.name: c.depth + (c.sink.node == name) for c in graph.channels}
+    regions = (*design.regions[:region], graph.with_depths(deeper), *design.regions[region + 1 :])
+    with pytest.raises(InputError, match="nodes in common that differ"):
+        validate_design(replace(design, regions=regions))

@@ -24,7 +24,7 @@ def _folded(search: Search, best: AutoChoice, notes: list[str]) -> AutoChoice:
     small = [way for way in folded if way is not None and search.has_room(way)]
     found = min(small, key=lambda way: way.cycles, default=best)
     if found is not best:
-        notes.append(f"shared hardware: all that is equal, about {found.cycles:,.0f} cycles")
+        notes.append(f"shared hardware: as much as there can be, about {found.cycles:,.0f} cycles")
     return found
 
 

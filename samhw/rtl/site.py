@@ -76,6 +76,14 @@ class Site:
         """The width of an input's payloads."""
         return token_width(self.graph.taken(self.node, port).width(self.arch.index_bits))
 
+    def sum_bits(self) -> int | None:
+        """The bits that say all of a number that a reducer gives, or has on the way there; None for blocks,
+        and for what is no integer."""
+        if self.result.family != "integer" or self.node.output("val").stream.payload.shape:
+            return None
+        carried = carried_bits(self.graph, Endpoint(self.node.name, "val"))
+        return min(carried.bits + (not carried.is_signed), self.result.width)
+
     def may_be_empty(self, port: str) -> bool:
         """Whether a payload at an input may be EMPTY."""
         channel = self.graph.fanin.get(Endpoint(self.node.name, port))

@@ -140,7 +140,7 @@ def _ends(graph: Graph, node: Node, port: Port, taken: Mapping[str, Ends]) -> En
     kind = graph.operand_type(node)
     if not isinstance(kind, Integer):
         return None
-    # Of a number in place of an operand only its type counts: other regions on this hardware have others.
+    # Of a number that is an operand only its type counts: other regions on this hardware have others.
     operands = [taken.get(str(name), Ends(kind.lowest, kind.highest)) for name in work.operands]
     return operation_ends(work.operation, operands)
 

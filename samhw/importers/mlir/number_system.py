@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from samhw.graph.numerics import ValueType, value_type
+from samhw.graph.numerics import Float, ValueType
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.whole_numbers import least_and_greatest, signed_word, width_of
 from samhw.lang.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub
@@ -51,7 +51,7 @@ class NumberSystem:
 
     def is_wider_than(self, name: str) -> bool:
         """It is floating point that has numbers between those of a type of floating point."""
-        return self.floating and self.exact > 1 / value_type(name).unit_roundoff
+        return self.floating and self.exact > 1 / Float(name).unit_roundoff
 
     def bounds(self, expr: Expr) -> Bounds:
         """The least and the greatest number that an expression of whole numbers can be, as far as the types

@@ -244,8 +244,8 @@ CASTS: list[tuple[str, str, str, Array, Array]] = [
     ),
     *(
         ("arith.truncf", "f32", mlir, x, x.astype(kind).astype(np.float32))
-        for mlir, kind in (("f16", np.float16), ("bf16", ml_dtypes.bfloat16))
-        for x in [np.array([0.3, -17.4, 2049, 2.0**-24, 65519, 65520, -1e9, 1.00390625, 257], np.float32)]
+        for mlir, kind, most in (("f16", np.float16, 65519), ("bf16", ml_dtypes.bfloat16, 1e9))
+        for x in [np.array([0.3, -17.4, 2049, 2.0**-24, most, 1.00390625, 257], np.float32)]
     ),
 ]
 

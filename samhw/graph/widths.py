@@ -1,14 +1,23 @@
 """How wide the coordinates and references of a build have to be, and what streams carry."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from samhw.graph.design import Design
 from samhw.graph.ir import Endpoint, Graph, Node, once_per_graph
-from samhw.graph.numerics import operation
+from samhw.graph.numerics import Integer
+from samhw.graph.patterns import patterns
 from samhw.graph.spec import Arch, Port, StreamKind
 
-__all__ = ["LEAST_INDEX_BITS", "CarriedBits", "carried_bits", "greatest_indices", "index_bits"]
+__all__ = [
+    "LEAST_INDEX_BITS",
+    "CarriedBits",
+    "Ends",
+    "carried_bits",
+    "greatest_indices",
+    "index_bits",
+    "value_ends",
+]
 
 LEAST_INDEX_BITS = 8
 """The two levels of a stop take these."""
@@ -74,27 +83,132 @@ class CarriedBits(NamedTuple):
 
 def carried_bits(graph: Graph, source: Endpoint) -> CarriedBits:
     """What the payloads of an output carry, in a run whose extents and memories fit the graph's. Coordinates
-    and references are mostly narrower than the indices of the build, and products of 8 bits have 16 of the 32
-    of their type."""
+    and references are mostly narrower than the indices of the build, and of the 32 bits of their type,
+    products of 8 bits have 16, and sums of a hundred of these 23."""
     most = greatest_indices(graph).get(source)
     if most is not None:
         return CarriedBits(most.bit_length(), is_signed=False)
-    node = graph.node[source.node]
-    payload = graph.given(node, source.port)
-    ends = _ends(graph, node) if not payload.shape else None
-    if ends is None:
-        return CarriedBits(payload.width(0), is_signed=False)
-    least, greatest = ends
-    is_signed = least < 0
-    return CarriedBits(max(greatest, -least - 1).bit_length() + is_signed, is_signed)
+    payload = graph.given(graph.node[source.node], source.port)
+    width, ends = payload.width(0), value_ends(graph).get(source)
+    if payload.shape or ends is None:
+        return CarriedBits(width, is_signed=False)
+    is_signed = ends.least < 0
+    bits = max(ends.greatest, -ends.least - 1).bit_length() + is_signed
+    return CarriedBits(min(bits, width), is_signed and bits < width)
 
 
-def _ends(graph: Graph, node: Node) -> tuple[int, int] | None:
-    """The least and the greatest value that a node gives, if it makes integers wider."""
-    work = node.spec.work(node.params)
-    if work is None or not work.operands:
+class Ends(NamedTuple):
+    """Integers lie between these; so does zero, for which an EMPTY counts."""
+
+    least: int
+    greatest: int
+
+    def within(self, kind: Integer) -> "Ends":
+        """Those of a type: a result that does not fit ends the run."""
+        return Ends(max(self.least, kind.lowest), min(self.greatest, kind.highest))
+
+
+@once_per_graph
+def value_ends(graph: Graph) -> Mapping[Endpoint, Ends]:
+    """The ends of what each output carries that carries integers, or blocks of them, in a run whose extents
+    and memories fit the graph's. The graph has producers before those that read them."""
+    result: dict[Endpoint, Ends] = {}
+    for node in graph.nodes:
+        heads = {port.name: graph.fanin.get(Endpoint(node.name, port.name)) for port in node.inputs}
+        taken = {name: result[c.source] for name, c in heads.items() if c and c.source in result}
+        for port in node.outputs:
+            kind = graph.given(node, port.name).element
+            if isinstance(kind, Integer):
+                found = _ends(graph, node, port, taken)
+                whole = Ends(kind.lowest, kind.highest)
+                result[Endpoint(node.name, port.name)] = found.within(kind) if found else whole
+    return result
+
+
+def _ends(graph: Graph, node: Node, port: Port, taken: Mapping[str, Ends]) -> Ends | None:
+    """Of one output, given those of the node's inputs; None if its type alone bounds it."""
+    work, reduction = node.spec.work(node.params), node.spec.reduction(node.params)
+    values = [given.name for given in node.inputs if given.stream.kind is StreamKind.VAL]
+    if work is None:
+        # What passes a node keeps its name, or is all that there is.
+        passed = [taken.get(name) for name in ([port.name] if port.name in values else values)]
+        return _around(passed)
+    if reduction is not None and reduction.operation == work.operation:
+        return _of_sum(graph, node, reduction.operation, reduction.values, taken)
+    if not work.operands or work.each != port.stream.payload.words:
+        return None  # It joins several results.
+    kind = graph.operand_type(node)
+    if not isinstance(kind, Integer):
         return None
-    return operation(work.operation, graph.operand_type(node), graph.result_type(node)).ends
+    # Of a number that is an operand only its type counts: other regions on this hardware have others.
+    operands = [taken.get(str(name), Ends(kind.lowest, kind.highest)) for name in work.operands]
+    return operation_ends(work.operation, operands)
+
+
+def operation_ends(op: str, operands: Sequence[Ends]) -> Ends | None:
+    """The ends of exact results; None for operations that are left to their type."""
+    a, b = operands[0], operands[-1]
+    match op:
+        case "convert":
+            return a
+        case "add":
+            return Ends(a.least + b.least, a.greatest + b.greatest)
+        case "sub":
+            return Ends(a.least - b.greatest, a.greatest - b.least)
+        case "mul":
+            found = [x * y for x in a for y in b]
+            return Ends(min(found), max(found))
+        case "max" | "min":
+            return _around([a, b])
+        case "neg":
+            return Ends(-a.greatest, -a.least)
+        case "abs":
+            return Ends(0, max(a.greatest, -a.least))
+        case "relu":
+            return Ends(0, a.greatest)
+        case "lt" | "le" | "eq":
+            return Ends(0, 1)
+        case "select":
+            return _around(operands[1:])
+    return None
+
+
+def _around(passed: Sequence[Ends | None]) -> Ends | None:
+    """The ends of what is one of several."""
+    known = [ends for ends in passed if ends is not None]
+    if not known or len(known) < len(passed):
+        return None
+    return Ends(min(ends.least for ends in known), max(ends.greatest for ends in known))
+
+
+def _of_sum(graph: Graph, node: Node, op: str, port: str, taken: Mapping[str, Ends]) -> Ends | None:
+    """The ends of what a node makes of the values of a fiber, and of what it has on the way there."""
+    ends = taken.get(port)
+    if ends is None or op in ("max", "min"):
+        return ends
+    terms = _most_in_a_fiber(
+        graph, graph.fanin[Endpoint(node.name, port)].source, node.spec.kept(node.params)
+    )
+    if op != "add" or terms is None:
+        return None
+    return Ends(terms * ends.least, terms * ends.greatest)
+
+
+def _most_in_a_fiber(graph: Graph, source: Endpoint, level: int | None) -> int | None:
+    """The most elements of a fiber of an output's level, `level` levels outside of the innermost
+    one, whose coordinates differ. None if nobody knows."""
+    if level is None:
+        return None
+    maker, own, _ = patterns(graph)[source][-1 - level]
+    if own < 0:
+        return graph.extents[maker]
+    made = graph.node[maker].outputs if maker in graph.node else ()
+    found = [
+        greatest_indices(graph)[Endpoint(maker, port.name)] + 1
+        for port in made
+        if port.stream.kind is StreamKind.CRD and port.stream.depth == own + 1
+    ]
+    return max(found, default=None)
 
 
 def _greatest(graph: Graph, node: Node, port: Port, taken: Mapping[Port, int]) -> int:

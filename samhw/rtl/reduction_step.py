@@ -5,7 +5,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
 from samhw.graph import Arch
-from samhw.graph.numerics import ValueType
+from samhw.graph.numerics import Integer, ValueType
 from samhw.rtl.shared import SharedPart
 from samhw.rtl.units import accumulate_unit, alu_unit
 from samhw.rtl.units.unit import delayed
@@ -21,6 +21,8 @@ class ReduceStep(SharedPart):
 
     Args:
         op: `sum`, `max`, `min` or `prod`.
+        bits: those of an integer that say all of it; the ones above are copies of the highest of them. All
+            unless given.
 
     Attributes:
         latency: L₊ of docs/primitives.md; the result comes `latency - 1` cycles after its operands. What the
@@ -41,9 +43,11 @@ class ReduceStep(SharedPart):
     result: Signal
     overflow: Signal
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str):
+    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, bits: int | None = None):
         self.latency = arch.reduce_latency(op, value_type)
-        self.unit = accumulate_unit(op, value_type, latency=self.latency)
+        self.bits = value_type.width if bits is None else bits
+        narrow = value_type if self.bits == value_type.width else Integer(self.bits)
+        self.unit = accumulate_unit(op, narrow, latency=self.latency)
         self.unit.check_latency(self.latency, f"The latency of {op!r} on {value_type} in Arch.reduce")
         width = value_type.width
         super().__init__(
@@ -55,10 +59,11 @@ class ReduceStep(SharedPart):
         m.submodules.unit = unit = self.unit
         b, alone = delayed(m, self.b, unit.registers), delayed(m, self.alone, unit.registers)
         padding = self.latency - 1 - unit.registers
+        result = Mux(alone, b[: self.bits], unit.result)
         m.d.comb += [
             unit.a.eq(self.a),
             unit.b.eq(self.b),
-            self.result.eq(delayed(m, Mux(alone, b, unit.result), padding)),
+            self.result.eq(delayed(m, result, padding).as_signed()),
             self.overflow.eq(delayed(m, unit.overflow & ~alone, padding)),
         ]
         return m
@@ -175,8 +180,11 @@ class BlockStep(SharedPart):
         return m
 
 
-def block_step(*, arch: Arch, value_type: ValueType, op: str, words: int) -> ReduceStep | BlockStep:
-    """The step of a reduction of payloads of this many words; raises as `ReduceStep`."""
+def block_step(
+    *, arch: Arch, value_type: ValueType, op: str, words: int, bits: int | None = None
+) -> ReduceStep | BlockStep:
+    """The step of a reduction of payloads of this many words; `bits`, of single words, and errors as of
+    `ReduceStep`."""
     if words == 1:
-        return ReduceStep(arch=arch, value_type=value_type, op=op)
+        return ReduceStep(arch=arch, value_type=value_type, op=op, bits=bits)
     return BlockStep(arch=arch, value_type=value_type, op=op, words=words)

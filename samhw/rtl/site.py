@@ -8,7 +8,7 @@ from samhw.graph import Arch, Endpoint, Graph, Node
 from samhw.graph.fabrics import immediates_of
 from samhw.graph.numerics import ValueType
 from samhw.graph.patterns import may_be_empty
-from samhw.graph.widths import carried_bits, greatest_indices
+from samhw.graph.widths import carried_bits, greatest_indices, value_ends
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.token import KIND_BITS, LEVEL_BITS, level_bits, token_width
 
@@ -77,6 +77,15 @@ class Site:
     def width(self, port: str) -> int:
         """The width of an input's payloads."""
         return token_width(self.graph.taken(self.node, port).width(self.arch.index_bits))
+
+    def sum_bits(self) -> int | None:
+        """The bits that say all of a number that a reducer gives, or has on the way there; None for blocks,
+        and for what is no integer."""
+        source = Endpoint(self.node.name, "val")
+        if source not in value_ends(self.graph) or self.node.output("val").stream.payload.shape:
+            return None
+        carried = carried_bits(self.graph, source)
+        return min(carried.bits + (not carried.is_signed), self.result.width)
 
     def may_be_empty(self, port: str) -> bool:
         """Whether a payload at an input may be EMPTY."""

@@ -88,25 +88,6 @@ class Operation:
         """How many operands it takes."""
         return ALL_OPERATIONS[self.op]
 
-    @property
-    def ends(self) -> tuple[int, int] | None:
-        """The least and the greatest result, in units of the last place, of an operation that makes integers
-        wider; None of others."""
-        if not isinstance(self.source, Integer) or not widens(self.source, self.target):
-            return None
-        low, high = self.source.lowest, self.source.highest
-        match self.op:
-            case "convert":
-                return low, high
-            case "add":
-                return 2 * low, 2 * high
-            case "sub":
-                return low - high, high - low
-            case "mul":
-                found = low * low, low * high, high * high
-                return min(found), max(found)
-        return None
-
     def apply(self, *operands: Words) -> Words:
         """Arrays of words in, an array of words (or `OVERFLOW`) out."""
         return apply(self.definition, *operands)

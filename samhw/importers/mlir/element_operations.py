@@ -14,6 +14,7 @@ from samhw.importers.mlir.operation import PREDICATES, MlirOperation
 from samhw.importers.mlir.types import element_type
 from samhw.importers.mlir.whole_numbers import DIVISIONS, SHIFTS, check_operands, is_float, whole_operation
 from samhw.lang.expr import Expr, Literal
+from samhw.lang.functions import to
 
 __all__ = ["ELEMENT_OPERATIONS", "cast_element", "element_operation"]
 
@@ -22,7 +23,9 @@ _NOTHING_LOST = 2**24
 """1 more or less is not seen from there on."""
 _NARROW_FLOATS = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}
 """Types of eight bits that a function rounds to, and the function."""
-_AS_F32 = ("bf16", "f16", "f32", "f64", "tf32")
+_SHORT_FLOATS = ("bf16", "f16")
+"""Types of sixteen bits, to which a program converts."""
+_AS_F32 = (*_SHORT_FLOATS, "f32", "f64", "tf32")
 """Types of floating point that are computed in the program's own."""
 
 
@@ -116,6 +119,8 @@ def _rounded(it: _Typed, x: Expr) -> Expr:
     """A number as an element of a type of floating point."""
     if it.gives in _NARROW_FLOATS:
         return call(_NARROW_FLOATS[it.gives], x)
+    if it.op.name == "arith.truncf" and it.gives in _SHORT_FLOATS and it.system.is_wider_than(it.gives):
+        return to(it.system.name, to(it.gives, x))
     if it.gives not in _AS_F32:
         ways = " or ".join(_NARROW_FLOATS)
         raise UnsupportedError(f"rounds to {it.gives}, for which there is no hardware", f"use {ways}")

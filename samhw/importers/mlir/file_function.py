@@ -65,7 +65,7 @@ class ImportedFunction:
         outputs: the results of the function, in its order.
         scopes: by result, the functions that compute it.
         notes: what is done in another way than the text says, in sentences.
-        element: the value type that the function computes in: `f32`, `bf16` or `i32`.
+        element: the value type that the function computes in: `f32`, `bf16`, `f16` or `i32`.
     """
 
     program: Program
@@ -186,8 +186,8 @@ def element_of(module: MlirModule, function: MlirFunction) -> tuple[str, list[st
     floats = sorted(
         {name for name in map(element_type, inside) if is_float(name)} | set(filter(is_float, names))
     )
-    if floats and [name for name in names if is_float(name)] == ["bf16"]:
-        return "bf16", []
+    if floats in (["bf16"], ["f16"]):
+        return floats[0], []
     if floats:
         others = [name for name in floats if name != "f32"]
         return "f32", [f"What the text has in {name} is computed in f32." for name in others]

@@ -34,6 +34,9 @@ def shown(expr: Expr) -> tuple[Expr, list[Expr]]:
         case Call("select", (condition, yes, no)) if _is_hidden(yes):
             inner, more = shown(no)
             return inner, [call("eq", condition, Literal(0)), *more]
+        case Call("to", (converted,)):
+            inner, more = shown(converted)
+            return (replace(expr, arguments=(inner,)), more) if more else (expr, [])
     return expr, []
 
 
@@ -72,6 +75,8 @@ def where_hidden(expr: Expr, hidden: Collection[str]) -> Hidden:
             return Hidden.ZERO
         case Call("exp" | "relu" | "sigmoid" | "silu") if lost:
             return Hidden.ZERO
+        case Call("to"):
+            return parts[0]
     raise UnsupportedError(
         "takes a value that is -inf at places", "only sums, exp and the maximum do; mask right before these"
     )

@@ -74,7 +74,12 @@ _FLOATING: Mapping[str, Callable[..., Any]] = {
 }
 _SIGNED_CASTS = ("arith.extsi", "arith.sitofp", "arith.index_cast", "arith.trunci")
 _UNSIGNED_CASTS = ("arith.extui", "arith.uitofp", "arith.index_castui")
-_NARROW_FLOATS = {"f8E4M3FN": (4, 3, 448.0, np.nan), "f8E5M2": (5, 2, 57344.0, np.inf)}
+_NARROW_FLOATS = {
+    "f8E4M3FN": (4, 3, 448.0, np.nan),
+    "f8E5M2": (5, 2, 57344.0, np.inf),
+    "f16": (5, 10, 65504.0, np.inf),
+    "bf16": (8, 7, 2.0**128 - 2.0**120, np.inf),
+}
 """By type: the bits of its exponent and mantissa, its greatest number, and what is beyond."""
 _COMPARED: Mapping[str, Callable[..., Any]] = {
     "eq": np.equal,
@@ -166,7 +171,7 @@ def cast(x: Any, taken: str, gives: str, *, signed: bool) -> Any:
 
 
 def _narrowed(x: Any, exponent_bits: int, mantissa: int, greatest: float, beyond: float) -> Any:
-    """Numbers rounded to a type of eight bits, to the nearest, ties to even."""
+    """Numbers rounded to a narrow type, to the nearest, ties to even."""
     _, exponent = np.frexp(np.asarray(x, np.float64))
     lowest = 3 - (1 << exponent_bits - 1)
     unit = np.ldexp(1.0, np.maximum(exponent, lowest) - 1 - mantissa)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from samhw.graph.numerics import ValueType
+from samhw.graph.numerics import Float, ValueType
 from samhw.importers.core import UnsupportedError
 from samhw.importers.mlir.whole_numbers import least_and_greatest, signed_word, width_of
 from samhw.lang.expr import Access, Add, Call, Expr, Literal, Mul, Neg, Sub
@@ -48,6 +48,10 @@ class NumberSystem:
         """That of a value type."""
         floating = value.unit_roundoff > 0
         return cls(value.name, floating, 1 / value.unit_roundoff if floating else math.inf, note)
+
+    def is_wider_than(self, name: str) -> bool:
+        """It is floating point that has numbers between those of a type of floating point."""
+        return self.floating and self.exact > 1 / Float(name).unit_roundoff
 
     def bounds(self, expr: Expr) -> Bounds:
         """The least and the greatest number that an expression of whole numbers can be, as far as the types

@@ -12,10 +12,24 @@ from samhw.tensors import Format, LevelType
 
 __all__ = ["write_function"]
 
-_ELEMENTS = ("f32", "bf16", "i8", "i16", "i32")
+_ELEMENTS = ("f32", "bf16", "f16", "i8", "i16", "i32")
 _NEUTRAL = {"sum": 0.0, "prod": 1.0}
-_LOWEST = {"f32": "0xFF800000", "bf16": "0xFF80", "i8": "-128", "i16": "-32768", "i32": "-2147483648"}
-_GREATEST = {"f32": "0x7F800000", "bf16": "0x7F80", "i8": "127", "i16": "32767", "i32": "2147483647"}
+_LOWEST = {
+    "f32": "0xFF800000",
+    "bf16": "0xFF80",
+    "f16": "0xFC00",
+    "i8": "-128",
+    "i16": "-32768",
+    "i32": "-2147483648",
+}
+_GREATEST = {
+    "f32": "0x7F800000",
+    "bf16": "0x7F80",
+    "f16": "0x7C00",
+    "i8": "127",
+    "i16": "32767",
+    "i32": "2147483647",
+}
 
 
 def write_function(program: Program, element: str) -> str:

@@ -16,7 +16,7 @@ from samhw.rtl.firing import FiringTable
 from samhw.rtl.output import Output
 from samhw.rtl.reduction_step import block_step
 from samhw.rtl.site import Site
-from samhw.rtl.token import CONTROL, TokenKind, make_token, token_layout, token_width
+from samhw.rtl.token import CONTROL, KIND_BITS, LEVEL_BITS, TokenKind, make_token, token_layout, token_width
 
 __all__ = ["Accumulate", "ReduceScalar"]
 
@@ -27,13 +27,16 @@ class Accumulate(SumActor):
     Args:
         op: `sum`, `max` or `min`.
         words: those of a block, if values come in blocks.
+        value_bits: as of `ReduceStep`, where they do not.
 
     Raises:
         InputError: the value type has no such reduction, or it takes more than one cycle.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, words: int = 1):
-        self.step = block_step(arch=arch, value_type=value_type, op=op, words=words)
+    def __init__(
+        self, *, arch: Arch, value_type: ValueType, op: str, words: int = 1, value_bits: int | None = None
+    ):
+        self.step = block_step(arch=arch, value_type=value_type, op=op, words=words, bits=value_bits)
         if self.step.latency != 1:
             raise InputError(
                 f"The latency of {op!r} on {value_type} in Arch.reduce is {self.step.latency}; give 1, since "
@@ -69,19 +72,25 @@ class ReduceScalar(Primitive):
     Args:
         op: `sum`, `max`, `min` or `prod`.
         words: those of a block, if values come in blocks.
+        value_bits: as of `ReduceStep`, where they do not.
 
     Raises:
         InputError: the value type has no such reduction, or `Arch.reduce` gives it a latency that cannot be.
     """
 
-    def __init__(self, *, arch: Arch, value_type: ValueType, op: str, words: int = 1):
+    def __init__(
+        self, *, arch: Arch, value_type: ValueType, op: str, words: int = 1, value_bits: int | None = None
+    ):
         self.arch = arch
+        self.value_bits = value_bits
         self.width = token_width(words * value_type.width)
         self.sums: Accumulate | BlockSum
         if op == "prod" or (op == "sum" and isinstance(value_type, Float)):
             self.sums = BlockSum(arch=arch, value_type=value_type, op=op, words=words)
         else:
-            self.sums = Accumulate(arch=arch, value_type=value_type, op=op, words=words)
+            self.sums = Accumulate(
+                arch=arch, value_type=value_type, op=op, words=words, value_bits=value_bits
+            )
         value = token_layout(self.width)
         super().__init__({"val": value}, {"val": value})
 
@@ -92,6 +101,7 @@ class ReduceScalar(Primitive):
             value_type=site.value,
             op=site.params["op"],
             words=site.graph.taken(site.node, "val").words,
+            value_bits=site.sum_bits(),
         )
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -99,7 +109,9 @@ class ReduceScalar(Primitive):
         width = self.width
         depth = self.arch.internal_depth(self.sums.latency)
         m.submodules.sums = sums = self.sums
-        m.submodules.sum = sum = Fifo(token_layout(width), depth)
+        # Above the levels of a stop nothing means anything.
+        kept = KIND_BITS + max(width if self.value_bits is None else self.value_bits, LEVEL_BITS)
+        m.submodules.sum = sum = Fifo(token_layout(width), depth, kept=(1 << kept) - 1, is_signed=True)
         m.submodules.stop = stop = Fifo(CONTROL, depth)
         m.submodules.val = val = Output(width, latency=self.arch.step, zeros=False)
         wiring.connect(m, wiring.flipped(self.i.val), sums.i.val)

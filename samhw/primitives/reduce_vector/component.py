@@ -20,6 +20,7 @@ class ReduceVector(VectorReducer):
     Args:
         op: `sum`, `max`, `min` or `prod`.
         words: those of a block, if values come in blocks.
+        value_bits: as of `ReduceStep`, where they do not.
 
     Raises:
         InputError: the value type has no such reduction, or `Arch.reduce` gives fewer cycles than it needs.
@@ -34,10 +35,13 @@ class ReduceVector(VectorReducer):
         bits: Sequence[int],
         banks: int = 2,
         words: int = 1,
+        value_bits: int | None = None,
     ):
-        step = block_step(arch=arch, value_type=value_type, op=op, words=words)
+        step = block_step(arch=arch, value_type=value_type, op=op, words=words, bits=value_bits)
         width = words * value_type.width
-        super().__init__(["val"], step, arch=arch, value_width=width, bits=bits, banks=banks)
+        super().__init__(
+            ["val"], step, arch=arch, value_width=width, stored_width=value_bits, bits=bits, banks=banks
+        )
 
     @classmethod
     def at(cls, site: Site) -> Self:
@@ -48,6 +52,7 @@ class ReduceVector(VectorReducer):
             bits=site.params["bits"],
             banks=site.params.get("banks", 2),
             words=site.graph.taken(site.node, "val").words,
+            value_bits=site.sum_bits(),
         )
 
     def _operands(self, word: Value, operands: Sequence[Value]) -> Mapping[str, Value]:

@@ -34,6 +34,8 @@ class VectorReducer(Primitive):
         values: the names of the value streams.
         step: what combines a value with what is at its address.
         value_width: bits of a value, or of a block of values.
+        stored_width: those that say all of it; the ones above are copies of the highest of them. All unless
+            given.
         bits: the width of each kept coordinate, innermost first.
         banks: 2 or more.
     """
@@ -47,6 +49,7 @@ class VectorReducer(Primitive):
         *,
         arch: Arch,
         value_width: int,
+        stored_width: int | None = None,
         bits: Sequence[int],
         banks: int,
     ):
@@ -54,6 +57,7 @@ class VectorReducer(Primitive):
         self.values = tuple(values)
         self.step = step
         self.value_width = value_width
+        self.stored_width = value_width if stored_width is None else stored_width
         self.val_width = token_width(value_width)
         self.bits = tuple(bits)
         self.banks = banks
@@ -65,7 +69,7 @@ class VectorReducer(Primitive):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        arch, addr_width, value_width = self.arch, self.addr_width, self.value_width
+        arch, addr_width = self.arch, self.addr_width
         latency = self.step.latency
         levels = -(-addr_width // INDEX_BITS)
         banks = self.banks
@@ -81,7 +85,7 @@ class VectorReducer(Primitive):
         values = BankedMemory(
             banks=banks,
             addr_width=addr_width,
-            width=value_width + 1,
+            width=self.stored_width + 1,
             operand_width=self.val_width * len(self.values),
             latency=latency,
             cleared=1,  # `present`, without which the value does not count
@@ -93,7 +97,7 @@ class VectorReducer(Primitive):
             for k in range(levels)
         ]
         emit = RowEmitter(
-            arch=arch, value_width=value_width, bits=self.bits, addr_width=addr_width, banks=banks
+            arch=arch, value_width=self.value_width, bits=self.bits, addr_width=addr_width, banks=banks
         )
         m.submodules.fill = fill
         m.submodules.values = values
@@ -145,7 +149,7 @@ class VectorReducer(Primitive):
             values.drain.en.eq(emit.drain.en),
             values.drain.addr.eq(emit.drain.addr),
             values.drain_bank.eq(emit.drain_bank),
-            emit.drain.data.eq(values.drain.data),
+            emit.drain.data.eq(self._value(values.drain.data)),
         ]
 
     def _chain(self, m: Module, fill: BankFiller, walkers: Sequence[BitmapWalker], emit: RowEmitter) -> None:
@@ -175,13 +179,17 @@ class VectorReducer(Primitive):
         """A word of the value memory is a value and, on top, its `present` flag. Returns `overflow`."""
         m.submodules.step = step = self.step
         operands = [combine.operand.word_select(n, self.val_width) for n in range(len(self.values))]
-        ports = self._operands(combine.word[:-1], operands)
+        ports = self._operands(self._value(combine.word), operands)
         m.d.comb += [
             *(getattr(step, port).eq(operand) for port, operand in ports.items()),
             step.alone.eq(~combine.word[-1]),
-            combine.result.eq(Cat(step.result, Const(1, 1))),
+            combine.result.eq(Cat(step.result[: self.stored_width], Const(1, 1))),
         ]
         return combine.used & step.overflow
+
+    def _value(self, word: Value) -> Value:
+        """The value that a word of the value memory holds."""
+        return word[: self.stored_width].as_signed()
 
     @abstractmethod
     def _operands(self, word: Value, operands: Sequence[Value]) -> Mapping[str, Value]:

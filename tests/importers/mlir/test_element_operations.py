@@ -242,6 +242,11 @@ CASTS: list[tuple[str, str, str, Array, Array]] = [
         for mlir, kind in (("f8E4M3FN", ml_dtypes.float8_e4m3fn), ("f8E5M2", ml_dtypes.float8_e5m2))
         for x in [np.array([0.3, -17.4, 1e-3, 2.0**-10, 448, 464, 465, 1e9, -1e9, 61439, 61440], np.float32)]
     ),
+    *(
+        ("arith.truncf", "f32", mlir, x, x.astype(kind).astype(np.float32))
+        for mlir, kind, most in (("f16", np.float16, 65519), ("bf16", ml_dtypes.bfloat16, 1e9))
+        for x in [np.array([0.3, -17.4, 2049, 2.0**-24, most, 1.00390625, 257], np.float32)]
+    ),
 ]
 
 
@@ -249,6 +254,34 @@ CASTS: list[tuple[str, str, str, Array, Array]] = [
 def test_a_cast(case, tmp_path: Path) -> None:
     name, taken, gives, x, wanted = case
     check(f"%r = {name} %a : {taken} to {gives}", [taken], gives, [x], np.asarray(wanted), tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_sixteen_bits_compute_in_their_type(kind: str, tmp_path: Path) -> None:
+    """Each operation rounds, as those of NumPy and ml_dtypes do."""
+    body = (
+        f"%p = arith.mulf %a, %b : {kind}\n %s = arith.addf %p, %a : {kind}\n %q = arith.divf %s, %b : {kind}"
+    )
+    body += f"\n %r = arith.maximumf %q, %a : {kind}"
+    rng = np.random.default_rng(1)
+    dtype = np.float16 if kind == "f16" else ml_dtypes.bfloat16
+    a, b = (rng.normal(0, 4, 60).astype(dtype) for _ in "ab")
+    found, _ = results(
+        body_text(body, [kind, kind], kind, 60), [a.astype(np.float32), b.astype(np.float32)], tmp_path
+    )
+    assert np.array_equal(found, np.maximum((a * b + a) / b, a).astype(np.float64))
+
+
+def test_what_is_added_in_f32_is_not_added_in_f16(tmp_path: Path) -> None:
+    """A function with some f32 computes in that, and rounds where it says so."""
+    body = "%x = arith.extf %a : f16 to f32\n %s = arith.mulf %x, %x : f32\n %t = arith.addf %s, %s : f32"
+    body += "\n %r = arith.truncf %t : f32 to f16"
+    a = np.array([300, 2.5, 0.1, 181], np.float16)
+    found, meant = results(body_text(body, ["f16"], "f16", 4), [a.astype(np.float32)], tmp_path)
+    wide = a.astype(np.float32)
+    with np.errstate(over="ignore"):
+        assert np.array_equal(found, (wide * wide + wide * wide).astype(np.float16))
+    assert np.array_equal(found, meant)
 
 
 @pytest.mark.parametrize("kind", ["i8", "i16"])

@@ -93,13 +93,13 @@ def test_a_construct_is_written(case: str) -> None:
         np.testing.assert_allclose(output.of(ours), theirs[decl.name], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("element", ["bf16", "i8", "i16", "i32"])
+@pytest.mark.parametrize("element", ["bf16", "f16", "i8", "i16", "i32"])
 def test_the_element_type_is_that_of_the_program(element: str) -> None:
     program = parse("T[i] max= relu(A[i, k]) + 2", "t", implied=True)
     workload = make_workload(program, ("random:size=4",))
     assert f"tensor<4x4x{element}>" in write_function(workload.program, element)
     imported, _ = read_back(workload, element)
-    assert imported.element == (element if element == "bf16" else "i32")
+    assert imported.element == (element if element in ("bf16", "f16") else "i32")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Division, roots and the nonlinear functions, as pipelines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from amaranth.hdl import Value
@@ -48,10 +48,21 @@ def _narrowing(op: str, value_type: Float) -> Unit:
     return Chain(convert_unit(value_type, narrow), convert_unit(narrow, value_type))
 
 
-def _digit_by_digit(write: Callable[..., Value], value_type: Float, operands: str, latency: int) -> Unit:
-    """With a digit in each stage, if the latency allows that many, else with two."""
-    single = PipelinedUnit(partial(write, at_a_time=1), value_type.format, operands)
-    return single if single.registers < latency else PipelinedUnit(write, value_type.format, operands)
+_QUOTIENTS = [
+    partial(divide_floats, at_a_time=digits, apart=apart) for digits in (1, 2) for apart in (True, False)
+]
+_ROOTS = [partial(square_root, at_a_time=digits) for digits in (1, 2)]
+
+
+def _digit_by_digit(
+    ways: Sequence[Callable[..., Value]], value_type: Float, operands: str, latency: int
+) -> Unit:
+    """The first of several ways that the latency allows, from the most stages to the fewest; or the last."""
+    for way in ways:
+        unit = PipelinedUnit(way, value_type.format, operands)
+        if unit.registers < latency:
+            break
+    return unit
 
 
 def function_unit(op: str, value_type: ValueType, *, latency: int = 0) -> Unit | None:
@@ -64,9 +75,9 @@ def function_unit(op: str, value_type: ValueType, *, latency: int = 0) -> Unit |
         return None
     match value_type:
         case Float() if op == "div":
-            return _digit_by_digit(divide_floats, value_type, "a b", latency)
+            return _digit_by_digit(_QUOTIENTS, value_type, "a b", latency)
         case Float() if op == "sqrt" and op not in value_type.tabulated:
-            return _digit_by_digit(square_root, value_type, "a", latency)
+            return _digit_by_digit(_ROOTS, value_type, "a", latency)
         case Fixed() if op == "div":
             return PipelinedUnit(divide_fixed, value_type.format, "a b")
         case Float() if op in value_type.tabulated:

@@ -88,9 +88,16 @@ def _subtract(m: Module, a: Value, b: Value, width: int) -> tuple[Value, Value]:
     return fits, Mux(fits, difference[:width], a[:width])
 
 
-def divide_floats(p: Pipeline, f: FloatFormat, a: Value, b: Value, *, at_a_time: int = 2) -> Value:
-    """a / b; stages as in `divide_integers`."""
+def divide_floats(
+    p: Pipeline, f: FloatFormat, a: Value, b: Value, *, at_a_time: int = 2, apart: bool = False
+) -> Value:
+    """a / b; stages as in `divide_integers`, and with `apart` one more where operands may be subnormal, in
+    which they are made normal."""
     x, y = unpack(p.m, f, a), unpack(p.m, f, b)
+    if apart and f.subnormals:
+        x, y = p.keep(x), p.keep(y)
+        p.advance()
+        x, y = p[x], p[y]
     sign = p.keep((x.sign ^ y.sign) & ~y.nan)
     zero = p.keep(x.zero | y.infinite)
     infinite = p.keep((x.infinite | y.zero) & ~x.zero)

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from samhw.graph import Arch, Endpoint, Graph, Node
@@ -81,11 +83,9 @@ class Site:
     def sum_bits(self) -> int | None:
         """The bits that say all of a number that a reducer gives, or has on the way there; None for blocks,
         and for what is no integer."""
-        source = Endpoint(self.node.name, "val")
-        if source not in value_ends(self.graph) or self.node.output("val").stream.payload.shape:
-            return None
-        carried = carried_bits(self.graph, source)
-        return min(carried.bits + (not carried.is_signed), self.result.width)
+        found = [_sum_bits(node, graph) for node, graph in self._all]
+        bits = [own for own in found if own is not None]
+        return min(max(bits), self.result.width) if len(bits) == len(found) else None
 
     def may_be_empty(self, port: str) -> bool:
         """Whether a payload at an input may be EMPTY."""
@@ -104,6 +104,14 @@ class Site:
     def _all(self) -> Sequence[tuple[Node, Graph]]:
         """All nodes for which it stands, one of each fabric."""
         return [(self.node, self.graph), *self.others]
+
+
+def _sum_bits(node: Node, graph: Graph) -> int | None:
+    source = Endpoint(node.name, "val")
+    if source not in value_ends(graph) or node.output("val").stream.payload.shape:
+        return None
+    carried = carried_bits(graph, source)
+    return carried.bits + (not carried.is_signed)
 
 
 def _may_be_empty(node: Node, graph: Graph, port: str) -> bool:
@@ -132,18 +140,12 @@ class Bits(NamedTuple):
 
 def bits_of(sources: Sequence[tuple[Graph, Endpoint]]) -> Bits:
     """What the tokens of any of these outputs are made of."""
-    first, *others = [_bits_of(*source) for source in sources]
-    for other in others:
-        if other.is_signed != first.is_signed:
-            return Bits(-1, first.early | other.early, is_signed=False)
-        first = Bits(first.kept | other.kept, first.early | other.early, first.is_signed)
-    return first
-
-
-def _bits_of(graph: Graph, source: Endpoint) -> Bits:
-    levels = level_bits(graph.node[source.node].output(source.port).stream.depth)
-    early = (1 << KIND_BITS) - 1 | levels << KIND_BITS
-    carried = carried_bits(graph, source)
+    levels = (level_bits(graph.node[end.node].output(end.port).stream.depth) for graph, end in sources)
+    early = reduce(or_, levels) << KIND_BITS | (1 << KIND_BITS) - 1
+    carried = [carried_bits(graph, source) for graph, source in sources]
+    is_signed = any(own.is_signed for own in carried)
+    # The sign of what has none is zero.
+    bits = max(own.bits + (is_signed and not own.is_signed) for own in carried)
     # Above the levels of a stop nothing means anything.
-    bits = max(carried.bits, LEVEL_BITS) if carried.is_signed else carried.bits
-    return Bits(early | (1 << bits) - 1 << KIND_BITS, early, carried.is_signed)
+    bits = max(bits, LEVEL_BITS) if is_signed else bits
+    return Bits(early | (1 << bits) - 1 << KIND_BITS, early, is_signed)

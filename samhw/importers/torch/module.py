@@ -124,7 +124,6 @@ def import_module(
     check_arguments(arguments)
     check_module(module)
     program, places, sparse = exported(module, arguments)
-    updates = updates_of(module, program)
     given = arguments_by_name(program, arguments)
     names = argument_names(program)
     # Copies: what the user does to the arguments afterwards changes no constant.
@@ -134,6 +133,8 @@ def import_module(
     label = name or type(module).__name__
     label = label if label.isidentifier() else "module"
     loops = every = loops_in(program.graph, unroll)
+    # In the normal form that loops are found in.
+    updates = updates_of(module, program)
     first: InputError | None = None
     while True:
         walked = walk(

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.fx import Graph, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from samhw.importers.torch.picked import keep_all_elements
 from samhw.importers.torch.registry import UNDONE, is_known, operator_name
 
 __all__ = ["bring_to_normal_form", "of_pytorch", "written_with_others"]
@@ -25,7 +26,9 @@ _LEFT = {"aten.select", "aten.slice", "aten.select_scatter", *UNDONE}
 
 def bring_to_normal_form(graph: Graph) -> None:
     """Parts of a tensor become selections and slices, what is copied is taken itself, and what is written to
-    slices one after another is stacked; embeddings of all slices of indices are slices of one embedding."""
+    slices one after another is stacked; embeddings of all slices of indices are slices of one embedding;
+    nothing is picked that is put back."""
+    keep_all_elements(graph)
     for node in list(graph.nodes):
         if node.target is python_operator.getitem and operator_name(node.args[0].target) in UNDONE:
             _swap(node, *_part(*node.args), like=node.args[0])

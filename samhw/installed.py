@@ -1,9 +1,14 @@
-"""What an installation has beside the package: boards, examples and documents. This module imports nothing of
+"""What is found in an installation, not listed: folders of a package, one for each idea of a kind, with its
+roles in files; and beside the package boards, examples and documents. This module imports nothing of
 samhw."""
 
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 
-__all__ = ["installed"]
+__all__ = ["folders", "installed", "role"]
 
 _SHARE = ("share", "samhw")
 """Where a wheel puts folders of the repository, below the environment's own (pyproject.toml, data-files)."""
@@ -31,3 +36,19 @@ def _below(file: PurePosixPath, folder: str) -> bool:
     """Whether a wheel's file is of such a folder."""
     parts = file.parts
     return _SHARE[0] in parts and parts[parts.index(_SHARE[0]) :][:3] == (*_SHARE, folder)
+
+
+@cache
+def folders(package: str) -> tuple[str, ...]:
+    """The names of the folders of a package, in alphabetical order."""
+    places = import_module(package).__path__
+    inside = (path for place in places for path in Path(place).iterdir())
+    return tuple(sorted(path.name for path in inside if path.is_dir() and path.name[0].isalpha()))
+
+
+@cache
+def role(package: str, folder: str, name: str) -> ModuleType | None:
+    """The module with a role of a folder, loaded now; None if the folder has none of that name, or is none of
+    the package's."""
+    module = f"{package}.{folder}.{name}"
+    return import_module(module) if folder in folders(package) and find_spec(module) else None

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from samhw.errors import InputError, shown
+from samhw.installed import folders
 from samhw.lang import Program, Region
 from samhw.lang.splits import rule_file
-from samhw.rooms import folders
 
 __all__ = [
     "AUTO",

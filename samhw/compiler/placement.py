@@ -13,7 +13,19 @@ from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.compiler.graph_passes.depths import with_delays
 from samhw.cost import estimate
 from samhw.errors import InputError
-from samhw.graph import Arch, Design, Dram, Graph, OffChipMemory, Placement, chip_bytes, held_on_chip, spread
+from samhw.graph import (
+    Arch,
+    Design,
+    Dram,
+    Graph,
+    OffChipLayout,
+    OffChipMemory,
+    Placement,
+    chip_bytes,
+    held_on_chip,
+    layout_of,
+    spread,
+)
 from samhw.graph.banks import bank_delays, banks_of, is_worth, unbanked
 from samhw.words import and_more, counted
 
@@ -24,6 +36,7 @@ __all__ = [
     "check_kinds",
     "interleaved",
     "interleaved_lines",
+    "layout_beside",
     "off_chip_words",
     "place_lines",
     "placement_of",
@@ -72,6 +85,13 @@ def arrays_off_chip(compiled: Compiled, memory: OffChipMemory) -> dict[str, int]
         return dict.fromkeys(arrays, 0)
     loads = [_uses(region, compiled.arch) for region in compiled.regions]
     return spread(arrays, loads, memory.ports.masters)
+
+
+def layout_beside(compiled: Compiled, memory: OffChipMemory | None) -> OffChipLayout | None:
+    """Where arrays lie in a memory, if there is one; raises `InputError` as `OffChipLayout` does."""
+    if memory is None:
+        return None
+    return layout_of(compiled.design, compiled.arch, memory, arrays_off_chip(compiled, memory))
 
 
 def check_kinds(compiled: Compiled, kind: str, name: str, channels: int) -> None:

@@ -8,7 +8,7 @@ simulation knows nothing of the RTL, nor the RTL of the model.
 from pathlib import Path
 from types import ModuleType
 
-from samhw import rooms
+from samhw import installed
 
 __all__ = ["FOLDER", "folders", "role"]
 
@@ -17,9 +17,9 @@ FOLDER = Path(__file__).parent
 
 def folders() -> tuple[str, ...]:
     """The names of the folders, in alphabetical order."""
-    return rooms.folders(__name__)
+    return installed.folders(__name__)
 
 
 def role(folder: str, name: str) -> ModuleType | None:
     """The module with a role of a folder; None if it has none of that name."""
-    return rooms.role(__name__, folder, name)
+    return installed.role(__name__, folder, name)

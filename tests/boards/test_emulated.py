@@ -16,8 +16,7 @@ from samhw.graph.numerics import value_type
 from samhw.lang import kernel_names
 from samhw.targets.backends import find_backend, run
 from samhw.targets.boards.board import find_board
-from samhw.targets.link import Client
-from samhw.targets.link.client import Decoder, encode
+from samhw.targets.link import Client, Decoder, encode
 from samhw.targets.running.boards import BoardSession, EmulatedLine
 from samhw.targets.running.images import load_inputs
 from samhw.targets.running.session import SimulatedSession

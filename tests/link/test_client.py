@@ -82,6 +82,6 @@ def test_late_answers_are_dropped(client: Client, board: ModelBoard) -> None:
 
 
 def test_another_version(board: ModelBoard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("samhw.targets.link.client._VERSION", 2)
+    monkeypatch.setattr("samhw.targets.link._VERSION", 2)
     with pytest.raises(RunError, match="speaks version 1 of the link, not 2"):
         Client(board).hello()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samhw.targets.link.client import Decoder, encode
+from samhw.targets.link import Decoder, encode
 
 FLAG = b"\x7e"
 

@@ -16,12 +16,11 @@ from samhw.app.cli import main
 from samhw.app.report.comparison_page import correlation_results
 from samhw.app.report.plots import plot_correlation
 from samhw.app.workload import bind_program, compile_workload
-from samhw.compiler.placement import arrays_off_chip
+from samhw.compiler.placement import arrays_off_chip, layout_beside
 from samhw.errors import InputError, RunError
 from samhw.graph import DDR4, HBM2, OffChip, OffChipMemory, Ports, load_memory, with_ports
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends import BACKENDS, build, find_backend
-from samhw.targets.backends.off_chip import layout_beside
 from samhw.targets.backends.registry import check_options
 from samhw.targets.running.images import inputs_of, packed
 

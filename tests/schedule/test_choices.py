@@ -12,7 +12,7 @@ import samhw
 from docs import tables
 from samhw.choices.choice import Choice
 from samhw.choices.schedule import CHOICES, DEFAULT, Schedule
-from samhw.rooms import folders
+from samhw.installed import folders
 
 PACKAGE = Path(samhw.__file__).parent
 PAGE = PACKAGE.parent / "docs" / "schedule.md"

@@ -149,7 +149,7 @@ def test_channels_widen_before_anybody_is_served() -> None:
 
 
 def test_rows_of_requests_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("samhw.sim.compiled.off_chip.image.KEPT", 0)
+    monkeypatch.setattr("samhw.sim.compiled.off_chip_image.KEPT", 0)
     graph, memories = long_vector(2_000)
     data = (graph, Arch(), memories, WIDE)
     plain = outcome(*data, engine="plain", memory=OffChip(TINY))

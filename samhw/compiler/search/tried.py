@@ -15,7 +15,7 @@ from samhw.cost import BASE, AreaEstimate, Budget
 from samhw.cost.statistics import TensorStatistics
 from samhw.errors import InputError
 from samhw.graph.sequence import times_of, total_of
-from samhw.rooms import role
+from samhw.installed import role
 
 __all__ = [
     "CLEARLY",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from samhw.sim.compiled.actor_shapes import CarefulShape, passes_gate
-from samhw.sim.compiled.off_chip.requests import bring_data
+from samhw.sim.compiled.off_chip import bring_data
 from samhw.sim.compiled.one_firing import Wait, wait_for_key, wait_for_turn
 from samhw.sim.compiled.records import (
     NEVER,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from samhw.sim.compiled.actor_shapes import NO_KEY, FinderShape
-from samhw.sim.compiled.off_chip.requests import note_request
+from samhw.sim.compiled.off_chip import note_request
 from samhw.sim.compiled.records import ActorRecord, ChannelRecord, input_channel, output_channel, stores_of
 from samhw.sim.compiled.rows import count_taken, kind_of, packed, payload_of
 from samhw.sim.engine import FIRES

@@ -12,7 +12,7 @@ from samhw.sim.compiled.actors import Actors
 from samhw.sim.compiled.channels import ROWS, Channels
 from samhw.sim.compiled.engine_code import many_address, phases_address
 from samhw.sim.compiled.many_firings import SCRATCH
-from samhw.sim.compiled.off_chip.image import LinesImage
+from samhw.sim.compiled.off_chip_image import LinesImage
 from samhw.sim.compiled.records import NEVER, GraphRecord
 from samhw.sim.machine_code import Table
 from samhw.sim.ports import Arbiter

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from samhw.compiler import Compiled
+from samhw.compiler.placement import layout_beside
 from samhw.errors import InputError
 from samhw.graph import (
     AddressMap,
@@ -25,7 +26,6 @@ from samhw.graph import (
 )
 from samhw.graph.numerics import Words
 from samhw.targets.backends.backend import Backend, Execution
-from samhw.targets.backends.off_chip import layout_beside
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.build_cache import BuiltProgram
 from samhw.targets.building.elaborate import NAME, check_generator, write_address_map

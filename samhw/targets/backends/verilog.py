@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from samhw.compiler import Compiled
+from samhw.compiler.placement import layout_beside
 from samhw.errors import InputError
 from samhw.graph import (
     AddressMap,
@@ -19,7 +20,6 @@ from samhw.graph import (
 )
 from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends.backend import Target
-from samhw.targets.backends.off_chip import layout_beside
 from samhw.targets.backends.sim import write_graph
 from samhw.targets.building.elaborate import NAME, check_generator, write_address_map, write_verilog
 from samhw.targets.building.project import BenchRun, write_project

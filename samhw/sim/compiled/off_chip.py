@@ -1,4 +1,5 @@
-"""What firings ask of off-chip memory, and what its answers let others do.
+"""Tensors off chip in the compiled engine (docs/memory.md): what firings ask of off-chip memory, and what its
+answers let others do.
 
 What the next firing of an actor asks for and its token comes with is found when the firing is (finding.py);
 in which cycle it asks, when it is timed (careful.py).

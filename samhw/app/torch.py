@@ -1,4 +1,5 @@
-"""A module that is imported and compiled for the arguments that it is called with, and what a call gives."""
+"""Modules of PyTorch in, results out (docs/pytorch.md): a module that is imported and compiled for the
+arguments that it is called with, and what a call gives."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,12 +23,31 @@ from samhw.cost import DesignEstimate
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
-from samhw.importers.torch import UNROLL, ImportedModule, check_arguments, import_module, module_of
+from samhw.importers.torch import (
+    UNROLL,
+    Explanation,
+    ImportedModule,
+    annotate,
+    check_arguments,
+    explain,
+    import_module,
+    mapping,
+    module_of,
+)
 from samhw.importers.torch.state import is_alike
 from samhw.targets.backends import Backend
 from samhw.tensors import Format
 
-__all__ = ["ModuleCheck", "ModuleDesign", "ModuleResult", "compile"]
+__all__ = [
+    "Explanation",
+    "ModuleCheck",
+    "ModuleDesign",
+    "ModuleResult",
+    "annotate",
+    "compile",
+    "explain",
+    "mapping",
+]
 
 
 # What a run of a module gives, and whether that is what the module itself gives.

@@ -1,4 +1,5 @@
-"""A network in ONNX that is imported and compiled for the data that it is run on, and what a run gives."""
+"""Networks in ONNX in, results out (docs/onnx.md): a network that is imported and compiled for the data
+that it is run on, and what a run gives."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ def test_a_sampled_product_says_how_it_takes_fewer_cycles() -> None:
     """And takes about as few as it says."""
     said = command("run", SDDMM, "--data", "karate").stderr
     found = re.fullmatch(
-        r"samhw: note: S is stored dense, and computed where B stores nothing too: --formats 'S = csr' "
+        r"samhw: note: S is stored dense, and takes cycles where B stores nothing too: --formats 'S = csr' "
         r"leaves that out, and expects ([\d,]+) cycles for ([\d,]+)\.\n",
         said,
     )
@@ -52,3 +53,10 @@ def test_python_warns_once() -> None:
         warnings.simplefilter("error")
         design.run("random")
         samhw.compile(SDDMM, data="karate", schedule={"formats": {"S": "csr"}})
+
+
+def test_a_module_that_is_fused_by_its_tree_runs() -> None:
+    """The note looks at formats alone, and needs no tree."""
+    pytest.importorskip("torch")
+    model = Path(__file__).parents[2] / "examples/pytorch/models.py"
+    assert "simulator" in command("run", f"{model}:gcn", "--fuse", "module").stdout

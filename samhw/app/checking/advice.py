@@ -166,7 +166,8 @@ def sampled_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None
     """
     if job.schedule.is_open or sum(len(region.graph.nodes) for region in compiled.regions) > _TRIED:
         return None
-    sampled = dict(_sampled(job.schedule.apply(job.program)))
+    # Formats alone: regions may be those of a tree of modules, which the program does not have.
+    sampled = dict(_sampled(Schedule(formats=job.schedule.formats).apply(job.program)))
     formats = {name: fmt for name, (_, fmt) in sampled.items() if name not in job.schedule.formats}
     if not formats:
         return None
@@ -182,7 +183,7 @@ def sampled_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None
     how = f"schedule={{'formats': {formats}}}"
     if as_option:
         how = f"--formats '{choice_of('formats').word(formats)}'"
-    where = f"{name} is stored dense, and computed where {operand} stores nothing too"
+    where = f"{name} is stored dense, and takes cycles where {operand} stores nothing too"
     return f"{where}: {how} leaves that out, and expects {cycles:,.0f} cycles for {now:,.0f}"
 
 

@@ -282,7 +282,8 @@ def _print(compiled: Compiled, given: Workload | Program, table: bool, channels:
         several = [f"{name} {count}" for name, count in compiled.design.copies.items() if count > 1]
         click.echo(f"words that are read at a time from memories on chip: {', '.join(several) or 'none'}")
         divided = [f"{t.name} {t.shards}" for t in compiled.design.tensors if t.shards > 1 and not t.rows]
-        click.echo(f"results in shards, one from each lane: {', '.join(divided) or 'none'}")
+        if divided:
+            click.echo(f"results in shards, one from each lane: {', '.join(divided)}")
         for line in range_lines(compiled.design):
             click.echo(line)
 

@@ -45,8 +45,9 @@ def parse_densities(program: Program, text: str) -> dict[str, float]:
             raise InputError(f"--density {text}: give a tensor and a number from 0 to 1, such as A=0.01.")
         sparse = [decl.name for decl in program.inputs if not decl.format.is_all_dense]
         if name not in sparse:
-            others = f"; such are {', '.join(sparse)}" if sparse else ""
-            raise InputError(f"--density {text}: {name!r} is no input with compressed levels{others}.")
+            others = f"such are {', '.join(sparse)}"
+            way_out = others if sparse else f"give it a format with some, as in --formats {name}=csr"
+            raise InputError(f"--density {text}: {name!r} is no input with compressed levels; {way_out}.")
         found[name] = density
     return found
 

@@ -79,7 +79,8 @@ class Extended(RunningError):
         # A partial product may have been too small for the type; what is greater than this was not.
         least = np.abs(a[VALUE]) - a[ERROR] - self.lost * a[WEIGHT]
         is_sure = is_over & (a[SIGN] != 0) & (least >= self.surely_beyond)
-        a[VALUE] = np.where(is_sure, a[SIGN] * self.beyond, a[VALUE])
+        with np.errstate(invalid="ignore"):  # Of what is not sure, the sign may be 0.
+            a[VALUE] = np.where(is_sure, a[SIGN] * self.beyond, a[VALUE])
         a[SIGN] = np.where(is_sure & np.isnan(a[VALUE]), 1, a[SIGN])
         a[ERROR] = np.where(is_sure, 0, a[ERROR])
         a[OPEN] = np.where(is_over & ~is_sure, 1, a[OPEN])

@@ -17,6 +17,7 @@ from samhw.graph.pools import Pool, pools_of
 from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
+from samhw.words import counted
 
 __all__ = [
     "MOST_ACTORS",
@@ -262,6 +263,10 @@ class AddressMap:
                 "states": list(STATES),
             }
         return chosen
+
+    def __repr__(self) -> str:
+        windows, registers = counted(len(self.windows), "window"), counted(len(self.extents), "extent")
+        return f"<AddressMap of {self.design.name}: {windows}, {registers}, {self.address_bits} address bits>"
 
     @property
     def macros(self) -> "Macros":

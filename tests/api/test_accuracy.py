@@ -62,6 +62,10 @@ def test_a_module() -> None:
     assert worst[0] < 1e-6 < worst[1] < 1e-2
     result = design.run(*calls[0])
     assert result.microseconds("1MHz") == result.cycles
+    with pytest.raises(InputError, match="needs a clock"):
+        result.microseconds()
+    beside = design.run(*calls[0], memory="ddr4")
+    assert beside.microseconds() == beside.microseconds("250MHz")
     assert result.check().verdict == "right"
     (difference,) = result.differences().values()
     exact = module.double()(calls[0][0].double()).detach()

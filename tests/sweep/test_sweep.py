@@ -161,6 +161,7 @@ def test_fields_in_words_are_axes(tmp_path: Path, here: None) -> None:
         ("program = 'spmv'\ndepth = 0", "depth 0"),
         ("program = 'spmv'\ndepth = 'deep'", "'deep', which is not a whole number"),
         ("program = 'spmv'\nmemory = 'ddr9'", "no memory 'ddr9'"),
+        ("program = 'spmv'\nmemory = 'none'", "have the memory 'chip'"),
         ("program = 'spmv'\nplace = 'B=ddr'", "memory is 'chip'"),
         ("program = 'spmv'\narch = 3", "'arch' is no table"),
         ("program = 'spmv'\n[arch]\nslak = 3", "no field 'slak' to set: Arch has index_bits"),

@@ -14,7 +14,7 @@ from samhw.app.checking.energy import Energy, energy_of, load_energy
 from samhw.app.report.recorded import check_trace, is_short, write_trace
 from samhw.app.report.run_report import run_report
 from samhw.app.report.run_statistics import Statistics, statistics
-from samhw.app.report.time import microseconds, period_of
+from samhw.app.report.time import beside, microseconds, period_of
 from samhw.app.workload import Workload
 from samhw.compiler import Compiled, FusionTable
 from samhw.errors import InputError, RunError
@@ -168,13 +168,19 @@ class DesignResult:
         its norm. Whether the hardware is right, `check` says."""
         return differences(self.workload, self.tensors)
 
-    def microseconds(self, clock: str) -> float:
-        """The microseconds that the cycles take at a clock, such as 100MHz or 10ns.
+    def microseconds(self, clock: str | None = None) -> float:
+        """The microseconds that the cycles take at a clock, such as 100MHz or 10ns; by default at that of the
+        memory off the chip.
 
         Raises:
-            InputError: for what is not a clock.
+            InputError: for what is not a clock, or without one where the memory has none.
         """
-        return microseconds(self.cycles, period_of(clock))
+        _, period = beside(self.memory, None)
+        if clock is not None:
+            period = period_of(clock)
+        if period is None:
+            raise InputError("microseconds() needs a clock, as in microseconds('100MHz').")
+        return microseconds(self.cycles, period)
 
     def stats(self) -> Statistics:
         """Where the cycles went, node by node, of a run of the simulator.

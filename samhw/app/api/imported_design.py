@@ -245,9 +245,8 @@ class ImportedResult:
         """How far each result of the program is from float64, as `DesignResult.differences` says it."""
         return self.result.differences()
 
-    def microseconds(self, clock: str) -> float:
-        """The microseconds that the cycles take at a clock, such as 100MHz or 10ns; raises `InputError` for
-        what is no clock."""
+    def microseconds(self, clock: str | None = None) -> float:
+        """The microseconds that the cycles take, as `DesignResult.microseconds`."""
         return self.result.microseconds(clock)
 
     def stats(self) -> Statistics:

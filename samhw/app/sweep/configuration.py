@@ -86,6 +86,8 @@ class Configuration:
             if off := [name for name, word in self.schedule.place.items() if word != CHIP]:
                 raise InputError(f"'{off[0]}' is to lie off chip, but memory is 'chip'; give another one.")
             return None
+        if self.memory == "none":
+            raise InputError("There is no memory 'none'; tensors on the chip have the memory 'chip'.")
         return load_memory(self.memory)
 
     def specs(self) -> tuple[str, ...]:

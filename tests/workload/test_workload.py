@@ -291,3 +291,13 @@ def test_a_set_that_is_not_there_has_a_stand_in(program: str, word: str) -> None
 def test_a_set_too_many() -> None:
     with pytest.raises(InputError, match="'spmm' has no further sparse tensor of rank 2"):
         make_workload(load_kernel("spmm"), ["karate", "karate"])
+
+
+def test_a_density_of_nothing_sparse_is_noted() -> None:
+    text = "T[i, j] = A[i, k] * X[k, j]"
+    for declared, noted in (("", True), ("tensor A[i, k] : csr\n", False)):
+        found = make_workload(parse(declared + text, implied=True), ["random:size=9,density=0.2"])
+        notes = [note for note in found.notes if "'tensor A[i, k] : csr'" in note]
+        assert bool(notes) == noted
+        assert found.tensors["A"].nnz == (81 if noted else 16)
+    assert not make_workload(parse(text, implied=True), ["random:size=9"]).notes

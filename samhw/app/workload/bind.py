@@ -134,6 +134,7 @@ class _Binder:
         self.seed = seed
         self.size = FEATURES
         self.density = RANDOM_DENSITY
+        self.asked = ""  # where it was asked for
         self.given: dict[str, Tensor] = {}
         self.filed: set[str] = set()
         self.extents: dict[str, int] = {}
@@ -161,6 +162,8 @@ class _Binder:
                     tensor = self.random(shape, density, self.seed + 1 + n, decl.value)
                     drawn[decl.name] = tensor
             self.given[decl.name] = tensor.convert(decl.format)
+        if self.asked and not any(self.program.tensors[name].format.is_sparse for name in drawn):
+            self.notes.append(self.density_note(list(drawn)))
         kinds = {name: self.program.tensors[name].value or self.value for name in drawn}
         self.scale_weights([name for name, kind in kinds.items() if not isinstance(kind, Integer)])
         return Workload(
@@ -168,6 +171,17 @@ class _Binder:
             self.program,
             {d.name: self.given[d.name] for d in self.program.operands},
             notes=tuple(self.notes),
+        )
+
+    def density_note(self, drawn: Sequence[str]) -> str:
+        """That a density counts for nothing. A schedule's formats come too late: all schedules of a program
+        have the same data."""
+        way_out = ""
+        if drawn and self.program.tensors[drawn[0]].rank > 1:
+            declared = f"tensor {drawn[0]}[{', '.join(self.program.tensors[drawn[0]].indices)}] : csr"
+            way_out = f"; declare one so in the program, as in '{declared}'"
+        return (
+            f"no tensor that --data {self.asked} draws is sparse, so its density counts for nothing{way_out}"
         )
 
     def bind_free_extents(self) -> None:
@@ -266,6 +280,7 @@ class _Binder:
                     self.size = int(text)
                 elif key == "density":
                     self.density = float(text)
+                    self.asked = spec
                 elif key == "seed":
                     self.seed = int(text)
                 elif key in self.program.dimensions.extents:

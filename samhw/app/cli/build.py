@@ -1,5 +1,6 @@
 """`samhw build`."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -203,7 +204,16 @@ def _known(target: Target, directory: Path) -> dict[Path, str]:
     """The files of a build that somebody looks for first, and what they are."""
     derived = {DERIVED: "how inputs that no user gives are made of those that one does"}
     patterns = target.key_files | derived
-    return {path: what for pattern, what in patterns.items() for path in sorted(directory.glob(pattern))}
+    return {
+        path: what
+        for pattern, what in patterns.items()
+        for path in sorted(directory.glob(pattern), key=_by_number)
+    }
+
+
+def _by_number(path: Path) -> list[str | int]:
+    """A key by which file 2 comes before file 10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.name)]
 
 
 def _check(workload: Workload | Program, compiled: Compiled) -> None:

@@ -15,7 +15,7 @@ from samhw.app.checking.model_and_rtl import correlate
 from samhw.app.workload import bind_program, compile_workload
 from samhw.choices.choice import choice
 from samhw.choices.fuse import FUSION_LEVELS, FusionLevel
-from samhw.choices.schedule import Schedule
+from samhw.choices.schedule import Schedule, with_words
 from samhw.compiler import Compiled
 from samhw.graph.numerics import value_type
 from samhw.lang import Program
@@ -99,7 +99,7 @@ IN_RANGES = (
 
 def in_ranges(lanes: str, formats: str) -> Schedule:
     words = {"lanes": lanes, "deal": "i=ranges", "formats": formats}
-    return Schedule(**{name: choice(name).parse(word) for name, word in words.items()})
+    return with_words(Schedule(), words)
 
 
 @pytest.mark.nightly(but=1)
@@ -127,7 +127,7 @@ IN_BANKS = (
 @pytest.mark.parametrize(("lanes", "name", "deal"), sample(IN_BANKS, IN_BANKS[:1]))
 def test_memories_in_banks(lanes: str, name: str, deal: str) -> None:
     words = {"lanes": lanes, "interleave": "all", **({"deal": deal} if deal else {})}
-    schedule = Schedule(**{field: choice(field).parse(word) for field, word in words.items()})
+    schedule = with_words(Schedule(), words)
     data = [bind_program(name, [f"random:size=13,density=0.3,seed={seed}"]) for seed in (1, 2)]
     assert correlate([data], schedule, jobs=1).good
 

@@ -202,7 +202,7 @@ def test_capacity_of_a_result_can_be_set() -> None:
     ("entries", "message"),
     [
         ({"z": 4}, "'<text>' has no tensor 'z' to give a capacity; it has a, y"),
-        ({"a": 4}, "'a' is dense, so that its extents say how much it holds"),
+        ({"a": 4}, "'a' is dense, so that the greatest extents of its indices are its room"),
         ({"y": 0}, "'y' cannot have a capacity of 0"),
     ],
 )

@@ -265,7 +265,7 @@ class _Area:
         return self._ways(bits + KIND_BITS, len(users))
 
     def _ways(self, bits: int, count: int) -> Use:
-        """A multiplexer of so many signals, of which a register tells the one that counts."""
+        """A multiplexer of a number of signals, of which a register tells the one that counts."""
         return replace(self._use(binding_component("signals", bits, count)), registers=0)
 
     def _node(self, graph: Graph, node: Node) -> Use:

@@ -42,7 +42,7 @@ def test_every_command_that_takes_a_program_is_tried() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("fuze = 1", "A schedule has no field 'fuze'; its fields are brackets, fuse, iteration,"),
+        ("fuze = 1", "A schedule has no field 'fuze' (did you mean 'fuse'?); its fields are brackets, fuse,"),
         ("fuse", "is no TOML"),
     ],
 )

@@ -215,7 +215,7 @@ TWO = (
     [
         ({"interleave": ["Z"]}, SPMM, "There is no tensor 'Z' to interleave; the program has A, X, T."),
         ({"interleave": ["X.pos1"]}, SPMM, "There is no 'X.pos1' to interleave; "),
-        ({"interleave": "some"}, SPMM, "There is no interleave 'some'; the choices are all, none."),
+        ({"interleave": "some"}, SPMM, "There is no tensor 'some' to interleave; "),
         ({"interleave": 3}, SPMM, "'interleave' is 3; give a list of names."),
         (
             {"parallel": "all", "fuse": "none", "interleave": ["X"]},

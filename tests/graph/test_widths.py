@@ -86,6 +86,7 @@ def _outcomes(work: Workload) -> Counter[str]:
             found = [token.payload for _, token in result.traces[channel.name] if token.kind is Kind.VAL]
             if source.stream.kind is StreamKind.VAL:
                 kind = graph.given(graph.node[channel.source.node], channel.source.port).element
+                assert isinstance(kind, Integer)
                 numbers = [0, *kind.decode(np.array(found, int))]
                 least, most = ends[channel.source]
                 assert least <= min(numbers) <= max(numbers) <= most, channel.name

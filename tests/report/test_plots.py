@@ -293,17 +293,13 @@ def test_all_letters_of_a_narrow_plot_are_small() -> None:
 
 
 def test_names_of_schedules_have_what_differs() -> None:
-    base = {"formats": {"A": "csr", "X": "dense"}, "lanes": {"i": 2}}
-    outcomes = tuple(
-        Outcome(Schedule(**{**base, **fields}), measure(9 + n))
-        for n, fields in enumerate(
-            (
-                {},
-                {"formats": {"A": "csr"}},
-                {"formats": {"A": "csr", "X": "dcsr"}, "permute": True, "split": {"A": "rows(4)"}},
-            )
-        )
+    base: dict[str, Any] = {"formats": {"A": "csr", "X": "dense"}, "lanes": {"i": 2}}
+    changes: tuple[dict[str, Any], ...] = (
+        {},
+        {"formats": {"A": "csr"}},
+        {"formats": {"A": "csr", "X": "dcsr"}, "permute": True, "split": {"A": "rows(4)"}},
     )
+    outcomes = tuple(Outcome(Schedule(**base | own), measure(9 + n)) for n, own in enumerate(changes))
     found = Comparison("p", "d", "f32", outcomes)
     assert found.common == "partial, factored, A csr, lanes i=2"
     assert [row.name for row in found.rows] == [

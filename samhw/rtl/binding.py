@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 
 from samhw.graph import Design, Node
 from samhw.graph.pools import Pool
 from samhw.rtl.interface import Turns
-from samhw.rtl.logic import any_of
+from samhw.rtl.logic import any_of, chosen
 
 __all__ = ["Bindings", "PortPlaces", "PortUse", "bound_nodes"]
 
@@ -50,8 +50,8 @@ class Bindings:
         known = (width, *((key, tuple(own)) for key, own in turns.items()))
         if known not in self._known:
             self._known[known] = register = Signal(width, name="bound", reset_less=True)
-            chosen = (Mux(self._is(turns[key]), value, 0) for key, value in values.items())
-            self._m.d.sync += register.eq(any_of(chosen))
+            by_turn_now = ((self._is(turns[key]), value) for key, value in values.items())
+            self._m.d.sync += register.eq(chosen(by_turn_now))
         return self._known[known]
 
     def connect(self, unit: wiring.Component, member: str, by_turn: Mapping[int, Value | int]) -> None:

@@ -6,10 +6,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal, Value, ValueLike
+from amaranth.hdl import Const, Elaboratable, Module, Signal, Value, ValueLike
 from amaranth.lib.wiring import PureInterface
 
-from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.logic import all_of, any_of, chosen
 
 __all__ = ["FiringTable", "watched"]
 
@@ -174,4 +174,4 @@ def _select(choices: list[tuple[Signal, Value]]) -> Value:
     """The token of the row that is open; one that all rows share need not wait for their conditions."""
     if len({id(token) for _, token in choices}) == 1:
         return choices[0][1]
-    return any_of(Mux(here, token, 0) for here, token in choices)
+    return chosen(choices)

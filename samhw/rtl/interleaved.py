@@ -12,8 +12,8 @@ from samhw.graph.banks import BankPort, bank_ports
 from samhw.rtl.access import AskSignature, MemoryReadSignature
 from samhw.rtl.channel import Fifo
 from samhw.rtl.interface import Turns
-from samhw.rtl.logic import any_of
-from samhw.rtl.memories import TENSOR, Sharer, TensorMemory, Writing, chosen
+from samhw.rtl.logic import any_of, in_turn
+from samhw.rtl.memories import TENSOR, Sharer, TensorMemory, Writing
 from samhw.rtl.shared import Shared
 from samhw.rtl.token import KIND_BITS
 from samhw.rtl.units.unit import delayed
@@ -238,7 +238,7 @@ class InterleavedMemory(TensorMemory):
         places: list[Value] = []
         for phase in range(self.banks):
             sharers = self._slot(2 * phase + plane)
-            places.append(chosen((turn, at) for turn, at, _ in sharers) if sharers else Const(0))
+            places.append(in_turn((turn, at) for turn, at, _ in sharers) if sharers else Const(0))
         back = (-self.cycle)[: self.bank_bits]
         found = _rotated(m, [at >> self.bank_bits for at in places], back, f"place{plane}")
         return [delayed(m, at) for at in found]

@@ -8,7 +8,17 @@ from operator import and_, or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["all_of", "any_of", "at_most", "follows", "lowest_bit", "more_than_one", "place_of"]
+__all__ = [
+    "all_of",
+    "any_of",
+    "at_most",
+    "chosen",
+    "follows",
+    "in_turn",
+    "lowest_bit",
+    "more_than_one",
+    "place_of",
+]
 
 
 def all_of(conditions: Iterable[Value]) -> Value:
@@ -19,6 +29,17 @@ def all_of(conditions: Iterable[Value]) -> Value:
 def any_of(conditions: Iterable[Value]) -> Value:
     """Their disjunction, bit by bit; false if there are none."""
     return _tree(or_, list(conditions) or [Const(0)])
+
+
+def chosen(values: Iterable[tuple[Value, Value]]) -> Value:
+    """The value whose condition holds, of which there is at most one; else 0."""
+    return any_of(Mux(condition, value, 0) for condition, value in values)
+
+
+def in_turn(values: Iterable[tuple[Value, Value]]) -> Value:
+    """The value whose turn it is; of a single one, itself."""
+    (_, first), *others = pairs = [*values]
+    return chosen(pairs) if others else first
 
 
 def _tree(operation: Callable[[Value, Value], Value], values: list[Value]) -> Value:

@@ -1,6 +1,6 @@
 """The tensor memories of a build: one side for the graph's nodes, the other for the host."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,9 +13,9 @@ from samhw.graph import MemoryRole, reads_of_a_copy
 from samhw.graph.address_map import Window
 from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
 from samhw.rtl.interface import Turns
-from samhw.rtl.logic import any_of
+from samhw.rtl.logic import any_of, in_turn
 
-__all__ = ["TENSOR", "Sharer", "TensorMemory", "Writing", "chosen"]
+__all__ = ["TENSOR", "Sharer", "TensorMemory", "Writing"]
 
 TENSOR = "tensor"
 """The attribute of the words in a netlist, by which a flow may choose what they are made of."""
@@ -139,8 +139,8 @@ class TensorMemory(wiring.Component):
         return Writing(
             any_of(turns),
             any_of(sink.en & turn for turn, sink in sinks),
-            chosen((turn, sink.addr) for turn, sink in sinks),
-            chosen((turn, sink.data.word_select(number, width)) for turn, sink in sinks),
+            in_turn((turn, sink.addr) for turn, sink in sinks),
+            in_turn((turn, sink.data.word_select(number, width)) for turn, sink in sinks),
         )
 
     def _words(
@@ -170,7 +170,7 @@ class TensorMemory(wiring.Component):
             read = words.read_port()
             addr, enable = sharers[0][1], sharers[0][2].en
             if len(sharers) > 1:
-                addr = chosen((turn, at) for turn, at, _ in sharers)
+                addr = in_turn((turn, at) for turn, at, _ in sharers)
                 enable = any_of(turn & sink.en for turn, _, sink in sharers)
             if shared and k == 0:
                 place = addr = Mux(writing.turn, writing.addr, addr)
@@ -210,9 +210,3 @@ class TensorMemory(wiring.Component):
     def _is_turn(self, regions: Turns) -> Value:
         """One of these regions is under way."""
         return any_of(self.turn[region] for region in sorted(regions))
-
-
-def chosen(values: Iterable[tuple[Value, Value]]) -> Value:
-    """The value whose condition holds; of a single one, itself."""
-    (_, first), *others = pairs = [*values]
-    return any_of(Mux(condition, value, 0) for condition, value in pairs) if others else first

@@ -15,7 +15,7 @@ from samhw.rtl.actor import Primitive, component
 from samhw.rtl.binding import bound_nodes
 from samhw.rtl.channel import Fifo
 from samhw.rtl.counted import Counted
-from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.logic import all_of, any_of, in_turn
 from samhw.rtl.site import bits_of
 
 __all__ = ["Here", "Key", "Streams"]
@@ -164,12 +164,11 @@ class Streams:
             ways: dict[tuple[Fifo, ...], list[int]] = defaultdict(list)
             for of, user in self.users[first]:
                 ways[tuple(behind.get((of, Endpoint(user, port.name)), ()))].append(of)
-            ready = {channels: all_of(channel.i.ready for channel in channels) for channels in ways}
-            chosen = (
-                value & any_of(map(here, ways[channels])) if len(ways) > 1 else value
-                for channels, value in ready.items()
+            ready = (
+                (any_of(map(here, fabrics)), all_of(channel.i.ready for channel in channels))
+                for channels, fabrics in ways.items()
             )
-            m.d.comb += getattr(self.nodes[first].o, port.name).ready.eq(any_of(chosen))
+            m.d.comb += getattr(self.nodes[first].o, port.name).ready.eq(in_turn(ready))
 
     def _connect_pushes(
         self, m: Module, channel: Fifo, sources: Mapping[tuple[Key, str], list[int]], here: Here
@@ -186,10 +185,9 @@ class Streams:
             is_own = len(fabrics) == len(self.users[first])
             pushes.append(output.push if is_own else output.push & is_here)
             strobes.append(output.strobe if is_own else output.strobe & is_here)
-            token = Value.cast(output.token)
-            tokens.append(token if len(sources) == 1 else Mux(is_here, token, 0))
+            tokens.append((is_here, Value.cast(output.token)))
         m.d.comb += [
             channel.i.push.eq(any_of(pushes)),
             channel.i.strobe.eq(any_of(strobes)),
-            Value.cast(channel.i.token).eq(any_of(tokens)),
+            Value.cast(channel.i.token).eq(in_turn(tokens)),
         ]

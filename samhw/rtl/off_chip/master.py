@@ -1,7 +1,5 @@
 """The arbiter and the master of docs/memory.md: from the requests of ports to bursts of AXI4."""
 
-from collections.abc import Sequence
-
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -9,7 +7,7 @@ from amaranth.utils import ceil_log2, exact_log2
 
 from samhw.rtl.axi4 import INCR, Axi4Signature
 from samhw.rtl.channel import Fifo
-from samhw.rtl.logic import any_of, lowest_bit
+from samhw.rtl.logic import lowest_bit
 
 __all__ = ["LEAST_OFFER", "RequestArbiter", "Sender", "TakenRequest"]
 
@@ -170,11 +168,6 @@ class Sender(wiring.Component):
                 axi.wvalid.eq(0),
             ]
         return m
-
-
-def chosen(values: Sequence[tuple[Value, Value]]) -> Value:
-    """The value whose condition holds, of which there is at most one; else 0."""
-    return any_of(Mux(condition, value, 0) for condition, value in values)
 
 
 def id_bits(ports: int) -> int:

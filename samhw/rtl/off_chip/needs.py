@@ -1,14 +1,14 @@
 """What nodes need of the ports to memory off the chip, and their way to a port that they share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from amaranth.hdl import Module, Mux, Value
+from amaranth.hdl import Module, Value
 from amaranth.lib import wiring
 
 from samhw.graph.shared_ports import SharedPort
 from samhw.rtl.access import AskSignature, PutSignature
-from samhw.rtl.logic import any_of
+from samhw.rtl.logic import any_of, chosen
 
 __all__ = ["NodePort", "PortNeeds", "join_nodes"]
 
@@ -47,15 +47,15 @@ def join_nodes(
         for name in ("en", "done"):
             m.d.comb += getattr(port, name).eq(any_of(getattr(node, name) for node, _ in nodes))
         for name in ("addr", "data"):
-            m.d.comb += getattr(port, name).eq(_shown((getattr(node, name), here) for node, here in nodes))
+            m.d.comb += getattr(port, name).eq(chosen((here, getattr(node, name)) for node, here in nodes))
         m.d.comb += [node.ready.eq(port.ready) for node, _ in nodes]
         return
     for name in ("push", "strobe"):
         m.d.comb += getattr(port.ask, name).eq(any_of(getattr(node.ask, name) for node, _ in nodes))
     for name in ("kind", "payload", "reads", "note"):
-        shown = ((Value.cast(getattr(node.ask.token, name)), here) for node, here in nodes)
-        m.d.comb += Value.cast(getattr(port.ask.token, name)).eq(_shown(shown))
-    m.d.comb += port.told.ready.eq(_shown((node.told.ready, here) for node, here in nodes))
+        shown = ((here, Value.cast(getattr(node.ask.token, name))) for node, here in nodes)
+        m.d.comb += Value.cast(getattr(port.ask.token, name)).eq(chosen(shown))
+    m.d.comb += port.told.ready.eq(chosen((here, node.told.ready) for node, here in nodes))
     for node, here in nodes:
         m.d.comb += [
             node.ask.ready.eq(port.ask.ready),
@@ -64,8 +64,3 @@ def join_nodes(
         ]
         for name in ("kind", "payload", "reads", "note"):
             m.d.comb += Value.cast(getattr(node.told.payload, name)).eq(getattr(port.told.payload, name))
-
-
-def _shown(values: Iterable[tuple[Value, Value]]) -> Value:
-    """What the node whose region is under way shows."""
-    return any_of(Mux(here, value, 0) for value, here in values)

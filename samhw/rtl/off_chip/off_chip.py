@@ -13,9 +13,9 @@ from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.off_chip_numbers import Ports as PortNumbers
 from samhw.rtl.access import PutSignature
 from samhw.rtl.axi4 import Axi4Signature
-from samhw.rtl.logic import all_of, any_of
+from samhw.rtl.logic import all_of, any_of, chosen
 from samhw.rtl.off_chip.geometry import Geometry
-from samhw.rtl.off_chip.master import LEAST_OFFER, RequestArbiter, Sender, chosen, id_bits
+from samhw.rtl.off_chip.master import LEAST_OFFER, RequestArbiter, Sender, id_bits
 from samhw.rtl.off_chip.needs import PortNeeds
 from samhw.rtl.off_chip.read_port import ReadPort
 from samhw.rtl.off_chip.write_port import WritePort

@@ -48,10 +48,7 @@ def with_fabrics(compiled: Compiled) -> Compiled:
     regions = [*compiled.regions]
     for group in groups:
         for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
-            before = {channel.name: channel.depth for channel in graphs[number].channels}
-            deeper = {c.name: _DEEPER for c in graph.channels if c.depth > before[c.name]}
-            region = regions[number]
-            regions[number] = replace(region, graph=graph, reasons={**region.reasons, **deeper})
+            regions[number] = _with_graph(regions[number], graph, _DEEPER)
     steps = side_by_side(regions, groups, bundles, as_bodies=compiled.memory is None)
     if any(beside(compiled.sequence).values()) and not any(beside(steps).values()):
         raise ScheduleError(
@@ -60,7 +57,7 @@ def with_fabrics(compiled: Compiled) -> Compiled:
             "leave out one of the two",
         )
     found = replace(compiled, regions=tuple(regions), fabrics=groups, sequence=steps)
-    if asked == ALL and len(found.design.groups) > 1:
+    if asked == ALL and len(regions) > 1 + sum(len(group) - 1 for group in groups):
         found = _with_shared_nodes(replace(found, shares_nodes=True))
     if compiled.off_chip is not None:
         compiled.off_chip.check_fabrics(found.design)
@@ -70,12 +67,17 @@ def with_fabrics(compiled: Compiled) -> Compiled:
 def _with_shared_nodes(compiled: Compiled) -> Compiled:
     """The same with channels and accumulators as large as the nodes that its fabrics share need them."""
     graphs = with_shared_nodes(compiled.design, [region.graph for region in compiled.regions])
-    regions = []
-    for region, graph in zip(compiled.regions, graphs, strict=True):
-        before = {channel.name: channel.depth for channel in region.graph.channels}
-        deeper = {c.name: _DEEPER_NODE for c in graph.channels if c.depth > before[c.name]}
-        regions.append(replace(region, graph=graph, reasons={**region.reasons, **deeper}))
-    return replace(compiled, regions=tuple(regions))
+    pairs = zip(compiled.regions, graphs, strict=True)
+    return replace(
+        compiled, regions=tuple(_with_graph(region, graph, _DEEPER_NODE) for region, graph in pairs)
+    )
+
+
+def _with_graph(region: CompiledRegion, graph: Graph, why: str) -> CompiledRegion:
+    """A region with its graph made larger; `why` is the reason for each channel that is deeper."""
+    before = {channel.name: channel.depth for channel in region.graph.channels}
+    deeper = {c.name: why for c in graph.channels if c.depth > before[c.name]}
+    return replace(region, graph=graph, reasons={**region.reasons, **deeper})
 
 
 def _equal(compiled: Compiled, graphs: Sequence[Graph], *, is_free: bool) -> tuple[tuple[int, ...], ...]:

@@ -80,7 +80,7 @@ def _nearest(
 def _likeness(graph: Graph, node: Node) -> Hashable:
     """Equal for nodes that one in hardware can stand for, without a cycle more for any."""
     channels = (graph.fanout.get(Endpoint(node.name, port.name), ()) for port in node.outputs)
-    latencies = tuple(tuple({channel.latency for channel in own}) for own in channels)
+    latencies = tuple(frozenset(channel.latency for channel in own) for own in channels)
     return own_form(graph, node)._replace(depths=()), pace_of(node), latencies
 
 

@@ -1,5 +1,7 @@
-"""Text as terminals, errors and `str` show it, and as notebooks do. This module imports nothing of samhw."""
+"""Text as terminals, errors and `str` show it, and as notebooks do; and lists of words that users write. This
+module imports nothing of samhw."""
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from html import escape
@@ -15,6 +17,7 @@ __all__ = [
     "html_table",
     "html_text",
     "in_columns",
+    "split_words",
 ]
 
 
@@ -32,6 +35,11 @@ def and_more(names: Sequence[str]) -> str:
 def counted(number: int, noun: str) -> str:
     """A number with its noun, such as `1 region` or `1,200 regions`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def split_words(text: str) -> list[str]:
+    """The parts between commas, but for those of `fixed<16,8>` and `(dense, compressed)`."""
+    return [part.strip() for part in re.split(r",(?![^<]*>|[^(]*\))", text)]
 
 
 def in_columns(rows: Sequence[Sequence[str]]) -> str:

@@ -1,6 +1,5 @@
 """The value type of a program: the one asked for, that of its text, or what the program and its data need."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from samhw.errors import InputError
 from samhw.graph.numerics import Float, Integer, ValueType, value_type
 from samhw.lang import Call, Div, Literal, Program, walk
 from samhw.lang.expr import TYPED
+from samhw.words import split_words
 
 __all__ = ["AUTO", "asked_text", "asked_type", "asked_types", "choose_value", "counts_to", "types_text"]
 
@@ -38,7 +38,7 @@ def asked_types(text: str | None) -> dict[str, ValueType]:
         InputError: for a type that there is not, and what is no name and a type.
     """
     types = {}
-    for item in [] if text in (None, "", "none") else re.split(r",(?![^<]*>)", text):
+    for item in [] if text in (None, "", "none") else split_words(text):
         name, equals, kind = (part.strip() for part in item.partition("="))
         if not (name and equals):
             raise InputError(

@@ -1,6 +1,5 @@
 """`samhw.accuracy`: what value types cost, over a set of inputs."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
@@ -11,6 +10,7 @@ from samhw.app.report.time import period_of
 from samhw.compiler import asked_text
 from samhw.errors import InputError, shown
 from samhw.graph.numerics import ValueType
+from samhw.words import split_words
 
 __all__ = ["accuracy"]
 
@@ -61,7 +61,7 @@ def accuracy(
     if isinstance(inputs, str):
         inputs = (inputs,)
     if isinstance(values, str):
-        values = re.split(r",\s*(?![^<]*>)", values)
+        values = split_words(values)
     if not isinstance(values, Sequence):
         raise InputError(f"The value types cannot be {shown(values)}; give several, as in ['f32', 'bf16'].")
     if not isinstance(inputs, Iterable):

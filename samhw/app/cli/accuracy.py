@@ -9,7 +9,6 @@ from rich.console import Console
 from samhw.app.checking import differences
 from samhw.app.cli.backends import CLOCK, check_on_chip
 from samhw.app.cli.completion import complete_files, complete_programs, complete_values
-from samhw.app.cli.numbers import split_words
 from samhw.app.cli.options import data_option, load_schedule
 from samhw.app.cli.pages import plot_option, plot_width
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
@@ -22,6 +21,7 @@ from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
 from samhw.targets.backends import MODEL, run
+from samhw.words import split_words
 
 __all__ = ["accuracy"]
 

@@ -1,18 +1,12 @@
 """Words of options that stand for numbers, and lists of words."""
 
-import re
 from math import nan
 
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.lang import Program
 
-__all__ = ["load_arch", "parse_densities", "parse_numbers", "split_words"]
-
-
-def split_words(text: str) -> list[str]:
-    """The parts between commas, but for those of `fixed<16,8>` and `(dense, compressed)`."""
-    return [part.strip() for part in re.split(r",(?![^<]*>|[^(]*\))", text)]
+__all__ = ["load_arch", "parse_densities", "parse_numbers"]
 
 
 def parse_numbers(option: str, text: str | None, form: str) -> dict[str, int] | None:

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from samhw.app.checking.advice import FAR, sampled_note, zeros_note
-from samhw.app.cli.numbers import split_words
 from samhw.choices.choice import AUTO, Choice
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.compiler import Compiled
@@ -17,6 +16,7 @@ from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job, Room, bracket_choices, work_of
 from samhw.compiler.search.tried import CLEARLY, expected_cycles
 from samhw.errors import InputError
+from samhw.words import split_words
 
 __all__ = [
     "choice_options",

@@ -13,7 +13,6 @@ import click
 
 from samhw.app.cli.backends import MEMORY_WORDS
 from samhw.app.cli.completion import complete_data, complete_files, complete_programs, complete_values
-from samhw.app.cli.numbers import split_words
 from samhw.app.cli.options import say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
 from samhw.app.cli.printed import note_written
@@ -25,7 +24,7 @@ from samhw.app.workload import bind_program
 from samhw.choices.place import CHIP
 from samhw.choices.schedule import CHOICES
 from samhw.errors import InputError, SamhwError
-from samhw.words import counted
+from samhw.words import counted, split_words
 
 __all__ = ["TABLE", "ended", "sweep"]
 

@@ -1,6 +1,6 @@
-"""A module against its program, both in float64."""
+"""A module against its program, both in float64; and a module of a function."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -9,7 +9,18 @@ from torch import nn
 from samhw.importers.torch import ImportedModule, import_module
 from samhw.lang.reference import evaluate_program
 
-__all__ = ["agree"]
+__all__ = ["Of", "agree"]
+
+
+class Of(nn.Module):
+    """A module that is a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
 
 
 def agree(module: nn.Module, arguments: Sequence[Any], **options: Any) -> ImportedModule:

@@ -11,17 +11,7 @@ from torch import Tensor, nn
 import samhw.torch
 from samhw.errors import InputError
 from samhw.importers.torch import import_module
-from tests.importers.torch.agree import agree
-
-
-class Of(nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *arguments):
-        return self.function(*arguments)
-
+from tests.importers.torch.agree import Of, agree
 
 EDGES = [
     0,

@@ -29,6 +29,7 @@ from samhw.graph import (
     OffChipMemory,
     Steps,
     TensorBinding,
+    Users,
     runs_of,
     sequence_of,
 )
@@ -116,8 +117,8 @@ class Compiled:
     """and where what lies there lies."""
     fabrics: tuple[tuple[int, ...], ...] = ()
     """The numbers of regions that share a fabric."""
-    shares_nodes: bool = False
-    """Whether fabrics that run in turns have nodes in common."""
+    shared_nodes: tuple[Users, ...] = ()
+    """The nodes that fabrics have in common."""
     sequence: Steps = ()
     """The steps of a run, where some regions run side by side."""
 
@@ -198,7 +199,7 @@ class Compiled:
             self.sequence or sequence_of([region.repeat for region in self.regions]),
             {decl.name for decl in self.program.outputs},
             self.fabrics,
-            shares_nodes=self.shares_nodes,
+            shared_nodes=self.shared_nodes,
         )
 
 

@@ -13,7 +13,7 @@ from samhw.errors import InputError, ScheduleError
 from samhw.graph import Graph
 from samhw.graph.fabrics import alike, difference, equal_regions, pace_of
 from samhw.graph.sequence import beside
-from samhw.graph.shared_nodes import shared_nodes, with_shared_nodes
+from samhw.graph.shared_nodes import nodes_in_common, with_shared_nodes
 from samhw.words import and_more
 
 __all__ = ["fabric_lines", "fabrics_json", "nodes_in_common_json", "with_fabrics"]
@@ -58,7 +58,7 @@ def with_fabrics(compiled: Compiled) -> Compiled:
         )
     found = replace(compiled, regions=tuple(regions), fabrics=groups, sequence=steps)
     if asked == ALL and len(regions) > 1 + sum(len(group) - 1 for group in groups):
-        found = _with_shared_nodes(replace(found, shares_nodes=True))
+        found = _with_shared_nodes(found)
     if compiled.off_chip is not None:
         compiled.off_chip.check_fabrics(found.design)
     return found
@@ -66,11 +66,10 @@ def with_fabrics(compiled: Compiled) -> Compiled:
 
 def _with_shared_nodes(compiled: Compiled) -> Compiled:
     """The same with channels and accumulators as large as the nodes that its fabrics share need them."""
-    graphs = with_shared_nodes(compiled.design, [region.graph for region in compiled.regions])
-    pairs = zip(compiled.regions, graphs, strict=True)
-    return replace(
-        compiled, regions=tuple(_with_graph(region, graph, _DEEPER_NODE) for region, graph in pairs)
-    )
+    off_chip = () if compiled.off_chip is None else compiled.off_chip.arrays
+    found = replace(compiled, shared_nodes=nodes_in_common(compiled.design, off_chip))
+    pairs = zip(found.regions, with_shared_nodes(found.design), strict=True)
+    return replace(found, regions=tuple(_with_graph(region, graph, _DEEPER_NODE) for region, graph in pairs))
 
 
 def _with_graph(region: CompiledRegion, graph: Graph, why: str) -> CompiledRegion:
@@ -155,7 +154,7 @@ def fabric_lines(compiled: Compiled) -> list[str]:
     """The same in a line each, and one about nodes in common."""
     lines = [f"one fabric: {and_more(names)}" for names in fabrics_json(compiled)]
     design = compiled.design
-    if spared := sum(len(shared.users) - 1 for shared in shared_nodes(design)):
+    if spared := sum(len(users) - 1 for users in design.shared_nodes):
         whole = len(design.built_nodes)
         lines.append(
             f"nodes in common: {whole} of {len(design.groups)} fabrics are {whole - spared} in hardware"
@@ -167,6 +166,5 @@ def nodes_in_common_json(compiled: Compiled) -> list[list[str]]:
     """The nodes that are one in hardware, by region and name, of each fabric that has one."""
     design = compiled.design
     return [
-        [design.built_label(fabric, name) for fabric, name in shared.users.items()]
-        for shared in shared_nodes(design)
+        [design.built_label(fabric, name) for fabric, name in users.items()] for users in design.shared_nodes
     ]

@@ -26,7 +26,7 @@ from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.off_chip_numbers import Ports
 from samhw.graph.pools import pools_of
-from samhw.graph.shared_nodes import shared_nodes
+from samhw.graph.shared_nodes import regions_of, users_by_first
 from samhw.graph.shared_ports import SharedPort, shared_ports
 from samhw.graph.widths import LEAST_INDEX_BITS, carried_bits, index_bits
 
@@ -158,20 +158,23 @@ class _Area:
         off = () if self._off_chip is None else self._off_chip.arrays
         bases = {name: base for pool in pools_of(self._design, off) for name, base in pool.bases.items()}
         known: set[Hashable] = set()
-        for group in self._design.fabrics:
-            graphs = [self._design.regions[number] for number in group]
-            for nodes in zip(*(graph.nodes for graph in graphs), strict=True):
-                for of, width, by_region in self._bound(graphs, nodes, bases):
-                    key = group, of, by_region
-                    if len({*by_region}) > 1 and key not in known:
-                        known.add(key)
-                        yield binding_component(of, width, len({*by_region}))
+        for users in users_by_first(self._design).values():
+            bound = regions_of(self._design, users)
+            for of, width, by_region in self._bound(bound, bases) if len(bound) > 1 else ():
+                key = tuple(bound), of, by_region
+                if len({*by_region}) > 1 and key not in known:
+                    known.add(key)
+                    yield binding_component(of, width, len({*by_region}))
 
     def _bound(
-        self, graphs: Sequence[Graph], nodes: Sequence[Node], bases: Mapping[str, int]
+        self, bound: Mapping[int, Node], bases: Mapping[str, int]
     ) -> Iterator[tuple[str, int, tuple[Hashable, ...]]]:
-        """What a node of a fabric has by the region: numbers or signals, their bits, and that of each
-        region."""
+        """What a node in hardware has by the region: numbers or signals, their bits, and that of each region.
+
+        Args:
+            bound: the node of each region for which it stands.
+        """
+        nodes, graphs = [*bound.values()], [self._design.regions[region] for region in bound]
         first, both = nodes[0], list(zip(graphs, nodes, strict=True))
         for param in first.extents:
             yield "signals", self._bits, tuple(node.extents[param] for node in nodes)
@@ -239,9 +242,9 @@ class _Area:
     def _way_to(self, port: SharedPort) -> Use:
         """What leads the tokens of several nodes to a port, and tells it of its region."""
         found = Use()
-        if len(port.users) > 1:
+        if len(port.nodes) > 1:
             token = 8 * port.first.array.place_bytes if port.first.write else ASKED_BITS
-            found += self._ways(token + (port.places - 1).bit_length(), len(port.users))
+            found += self._ways(token + (port.places - 1).bit_length(), len(port.nodes))
         for numbers in port.by_region.values():
             values = {*numbers.values()}
             found += self._use(binding_component("numbers", max(values).bit_length(), len(values)))
@@ -250,11 +253,11 @@ class _Area:
     def _shared(self) -> Iterator[tuple[tuple[int, str], Use]]:
         """The nodes that are one in hardware, by fabric and name: the first with the ways of all to its
         channels, the others with nothing."""
-        for shared in shared_nodes(self._design):
-            users = [(self._design.built[fabric], name) for fabric, name in shared.users.items()]
+        for shared in self._design.shared_nodes:
+            users = [(self._design.built[fabric], name) for fabric, name in shared.items()]
             each = [self._node(graph, graph.node[name]) for graph, name in users]
             ways = (self._way_to_input(users, port.name) for port in users[0][0].node[users[0][1]].inputs)
-            first, *others = shared.users.items()
+            first, *others = shared.items()
             yield first, sum(ways, max(each, key=lambda use: use.luts))
             yield from ((other, Use()) for other in others)
 

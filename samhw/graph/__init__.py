@@ -5,7 +5,7 @@ the value types, bit by bit.
 """
 
 from samhw.graph.address_map import AddressMap
-from samhw.graph.design import LUT_PLACES, Design, block_rams, reads_of_a_copy
+from samhw.graph.design import LUT_PLACES, Design, Users, block_rams, reads_of_a_copy
 from samhw.graph.dot import DRAWINGS, draw, find_drawer, to_dot, to_svg
 from samhw.graph.dram import DDR4, DRAM_PRESETS, HBM2, Dram
 from samhw.graph.host import PLAIN_HOST, HostOptions
@@ -106,6 +106,7 @@ __all__ = [
     "StreamKind",
     "TensorBinding",
     "Token",
+    "Users",
     "at_clock",
     "block_rams",
     "check_stream",

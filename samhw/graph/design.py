@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias
 
 from samhw.errors import InputError
 from samhw.graph.fabrics import built_graph
@@ -13,7 +14,10 @@ from samhw.graph.sequence import Run, Steps, beside, in_turn, most_at_a_time
 from samhw.graph.spec import Payload
 from samhw.words import counted
 
-__all__ = ["LUT_PLACES", "Design", "block_rams", "reads_of_a_copy"]
+__all__ = ["LUT_PLACES", "Design", "Users", "block_rams", "reads_of_a_copy"]
+
+Users: TypeAlias = Mapping[int, str]
+"""Nodes of different fabrics: by the number of a fabric, the name of its node."""
 
 LUT_PLACES = 32
 """Places of a memory that synthesis still makes of LUTs."""
@@ -60,7 +64,8 @@ class Design:
         sequence: the steps of a run. Each region has a place there.
         fabrics: the numbers of regions that share a fabric, a tuple for each fabric with several
             (`samhw.graph.fabrics`); nodes and channels of these correspond place by place.
-        shares_nodes: fabrics that run in turns have nodes in common (`samhw.graph.shared_nodes`).
+        shared_nodes: those that are one in hardware (`samhw.graph.shared_nodes`). The first fabric gives the
+            hardware its name.
     """
 
     name: str
@@ -71,7 +76,7 @@ class Design:
     extents: Mapping[str, int] = field(default_factory=dict)
     sequence: Steps = (Run(0),)
     fabrics: tuple[tuple[int, ...], ...] = ()
-    shares_nodes: bool = False
+    shared_nodes: tuple[Users, ...] = ()
 
     @classmethod
     def of(cls, graph: Graph) -> "Design":
@@ -87,7 +92,7 @@ class Design:
         results: Collection[str] = (),
         fabrics: tuple[tuple[int, ...], ...] = (),
         *,
-        shares_nodes: bool = False,
+        shared_nodes: tuple[Users, ...] = (),
     ) -> "Design":
         """The design that runs graphs in a sequence, or one after another.
 
@@ -128,7 +133,7 @@ class Design:
             extents,
             sequence,
             fabrics,
-            shares_nodes,
+            shared_nodes,
         )
 
     @property
@@ -190,6 +195,14 @@ class Design:
     def built(self) -> tuple[Graph, ...]:
         """The graph of each fabric, as large as its regions need it."""
         return tuple(built_graph([self.regions[number] for number in group]) for group in self.groups)
+
+    @cached_property
+    def bound(self) -> tuple[Mapping[str, tuple[Node, ...]], ...]:
+        """For each fabric, by the name of its node, the node of each of its regions."""
+        return tuple(
+            {nodes[0].name: nodes for nodes in zip(*(self.regions[n].nodes for n in group), strict=True)}
+            for group in self.groups
+        )
 
     @cached_property
     def built_nodes(self) -> tuple[tuple[int, Node], ...]:

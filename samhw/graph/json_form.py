@@ -60,7 +60,11 @@ def dumps(design: Design) -> str:
         "regions": [_region_data(graph) for graph in design.regions],
         "sequence": _steps_data(design.sequence),
         **({"fabrics": design.fabrics} if design.fabrics else {}),
-        **({"shares_nodes": True} if design.shares_nodes else {}),
+        **(
+            {"shared_nodes": [[*users.items()] for users in design.shared_nodes]}
+            if design.shared_nodes
+            else {}
+        ),
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -162,7 +166,9 @@ def _design(data: dict[str, Any]) -> Design:
         extents=data["extents"],
         sequence=_steps(data["sequence"]),
         fabrics=tuple(tuple(map(int, group)) for group in data.get("fabrics", ())),
-        shares_nodes=bool(data.get("shares_nodes", False)),
+        shared_nodes=tuple(
+            {int(f): str(name) for f, name in users} for users in data.get("shared_nodes", ())
+        ),
     )
 
 

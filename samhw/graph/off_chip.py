@@ -11,6 +11,7 @@ from samhw.graph.design import Design
 from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node
 from samhw.graph.off_chip_numbers import Ports, SdramChip
 from samhw.graph.sequence import Parallel, Run, walk
+from samhw.graph.shared_nodes import wrong_nodes
 from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each, StoredArray
 from samhw.graph.widths import index_bits
@@ -332,8 +333,8 @@ class OffChipLayout:
                 )
 
     def check_fabrics(self, design: Design) -> None:
-        """Raises `InputError` for regions that share a fabric, and whose arrays do not lie alike, and as
-        `check_bodies` does."""
+        """Raises `InputError` for regions that share a fabric, or have a node in common, and whose arrays do
+        not lie alike, and as `check_bodies` does."""
         self.check_bodies(design)
         for group in design.fabrics:
             graphs = [design.regions[number] for number in group]
@@ -343,6 +344,11 @@ class OffChipLayout:
                     f"The regions {names} share a fabric, but what one has on the chip another one has off "
                     "it, or at another master; place their tensors alike, or leave 'share_hardware' out."
                 )
+        if why := wrong_nodes(design, self.arrays):
+            raise InputError(
+                f"The nodes that {design.name} has in common do not lie alike: {why}; place their tensors "
+                "alike, or leave 'share_hardware' out."
+            )
 
     def to_json(self) -> dict[str, Any]:
         """The numbers of ports, and where each array lies."""

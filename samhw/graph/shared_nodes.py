@@ -1,69 +1,76 @@
 """Which nodes of fabrics that run in turns are one in hardware (docs/compiler.md, "Fabrics")."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from samhw.graph.design import Design, Users
 from samhw.graph.fabrics import form_of, own_form, pace_of, widest
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
 
-if TYPE_CHECKING:
-    from samhw.graph.design import Design
+__all__ = ["Key", "nodes_in_common", "regions_of", "users_by_first", "with_shared_nodes", "wrong_nodes"]
 
-__all__ = ["SharedNode", "shared_nodes", "with_shared_nodes"]
+Key = tuple[int, str]
+"""A node: the number of its fabric, and its name in that."""
 
 
-@dataclass
-class SharedNode:
-    """A node in hardware, with the channels at its inputs, which serves fabrics that never run at one time.
+def nodes_in_common(design: Design, off_chip: Collection[str] = ()) -> tuple[Users, ...]:
+    """The nodes of a design of which several can be one, without a cycle more for any.
 
-    Attributes:
-        users: by the number of a fabric, the name of its node. The first gives the hardware its name.
+    After the last DONE of a region its nodes are in their first states. So those of fabrics that never run at
+    one time may be one, but for roots, whose start is that of a region. Each takes, of those like it that its
+    fabric and those beside it do not have, the one with the most sources and memories that are its own, since
+    what comes from one place needs no multiplexer.
+
+    Args:
+        off_chip: the memories that do not lie on the chip.
     """
-
-    users: dict[int, str] = field(default_factory=dict)
-
-
-def shared_nodes(design: "Design") -> tuple[SharedNode, ...]:
-    """The nodes of which several are one in a design that shares them.
-
-    Nodes that reach no memory may be, and that neither start nor end a region: after the last DONE they are
-    in their first states. Each takes, of those like it that its fabric and those beside it do not have, the
-    one with the most sources that are its own, since what comes from one place needs no multiplexer.
-    """
-    if not design.shares_nodes:
-        return ()
     alike: dict[Hashable, list[_Shared]] = defaultdict(list)
     for fabric, (graph, group) in enumerate(zip(design.built, design.groups, strict=True)):
-        if len(form_of(graph).names) < len(graph.nodes):
-            continue  # A node that no writer needs may still have tokens when its region has ended.
-        beside = frozenset[int]().union(*(design.beside[region] for region in group))
+        if not _comes_to_rest(graph):
+            continue
+        beside = _beside(design, group)
         places: dict[str, Hashable] = {}
         for name in form_of(graph).names:
             node = graph.node[name]
             places[name] = (fabric, name)
-            if node.inputs and node.outputs and not node.memories:
-                sources = [_source(graph, node, port.name, places) for port in node.inputs]
-                others = alike[_likeness(graph, node)]
+            if _may_be_shared(graph, node):
+                sources = _sources(graph, node, places)
+                others = alike[_likeness(graph, node, off_chip)]
                 shared = _nearest(others, fabric, beside, sources)
                 shared.users[fabric] = name
                 shared.regions.update(group)
                 shared.sources.update(sources)
                 places[name] = id(shared)
-    return tuple(SharedNode(s.users) for own in alike.values() for s in own if len(s.users) > 1)
+    return tuple(shared.users for own in alike.values() for shared in own if len(shared.users) > 1)
 
 
 @dataclass
-class _Shared(SharedNode):
+class _Shared:
+    users: dict[int, str] = field(default_factory=dict)
     regions: set[int] = field(default_factory=set)
     sources: set[Hashable] = field(default_factory=set)
-    """The outputs that its inputs come from, each with the input."""
+    """The outputs that its inputs come from, each with the input, and its memories."""
 
 
-def _source(graph: Graph, node: Node, port: str, places: Mapping[str, Hashable]) -> Hashable:
-    source = graph.fanin[Endpoint(node.name, port)].source
-    return port, places[source.node], source.port
+def _comes_to_rest(graph: Graph) -> bool:
+    """A node that no writer needs may still have tokens when its region has ended."""
+    return len(form_of(graph).names) == len(graph.nodes)
+
+
+def _may_be_shared(graph: Graph, node: Node) -> bool:
+    """It has inputs, and none of its memories lies in banks, which serve the ports of one fabric."""
+    return bool(node.inputs) and not any(graph.memory[name].banks for name in node.memories.values())
+
+
+def _beside(design: Design, group: Sequence[int]) -> frozenset[int]:
+    """The regions that run side by side with one of a fabric."""
+    return frozenset[int]().union(*(design.beside[region] for region in group))
+
+
+def _sources(graph: Graph, node: Node, places: Mapping[str, Hashable]) -> list[Hashable]:
+    ends = ((port.name, graph.fanin[Endpoint(node.name, port.name)].source) for port in node.inputs)
+    return [*((port, places[end.node], end.port) for port, end in ends), *node.memories.items()]
 
 
 def _nearest(
@@ -77,32 +84,84 @@ def _nearest(
     return max(free, key=lambda other: len(other.sources.intersection(sources)))
 
 
-def _likeness(graph: Graph, node: Node) -> Hashable:
+def _likeness(graph: Graph, node: Node, off_chip: Collection[str]) -> Hashable:
     """Equal for nodes that one in hardware can stand for, without a cycle more for any."""
     channels = (graph.fanout.get(Endpoint(node.name, port.name), ()) for port in node.outputs)
     latencies = tuple(frozenset(channel.latency for channel in own) for own in channels)
-    return own_form(graph, node)._replace(depths=()), pace_of(node), latencies
+    words = tuple(
+        (param, str(graph.stored(graph.memory[name])), name in off_chip)
+        for param, name in node.memories.items()
+    )
+    return own_form(graph, node)._replace(depths=()), pace_of(node), latencies, words
 
 
-def with_shared_nodes(design: "Design", graphs: Sequence[Graph]) -> list[Graph]:
-    """Graphs of a design's regions, with channels as deep, and accumulators as wide, as the nodes that they
-    share need them."""
+def wrong_nodes(design: Design, off_chip: Collection[str] = ()) -> str:
+    """Why the nodes that a design has in common cannot be, in a few words; empty if they can.
+
+    Args:
+        off_chip: as of `nodes_in_common`.
+    """
+    taken = set[Key]()
+    for users in design.shared_nodes:
+        regions = set[int]()
+        for fabric, name in users.items():
+            if not 0 <= fabric < len(design.built) or name not in design.built[fabric].node:
+                return f"fabric {fabric} has no node '{name}'"
+            if (fabric, name) in taken:
+                return f"node '{name}' of fabric {fabric} is there twice"
+            graph, group = design.built[fabric], design.groups[fabric]
+            if not _comes_to_rest(graph) or not _may_be_shared(graph, graph.node[name]):
+                return f"node '{name}' of fabric {fabric} may be shared with none"
+            if not _beside(design, group).isdisjoint(regions):
+                return f"node '{name}' of fabric {fabric} runs side by side with another one"
+            regions.update(group)
+            taken.add((fabric, name))
+        graphs = [(design.built[fabric], name) for fabric, name in users.items()]
+        if len({_likeness(graph, graph.node[name], off_chip) for graph, name in graphs}) != 1:
+            return f"{' and '.join(sorted({*users.values()}))} are not alike"
+    for graph, found in zip(design.regions, with_shared_nodes(design), strict=True):
+        if graph.nodes != found.nodes or graph.channels != found.channels:
+            return f"those of {graph.name} differ from others in depths or widths"
+    return ""
+
+
+def users_by_first(design: Design) -> dict[Key, list[Key]]:
+    """The nodes of all fabrics that are one in hardware, by the first of them; most are alone."""
+    first = {(fabric, node.name): (fabric, node.name) for fabric, node in design.built_nodes}
+    for users in design.shared_nodes:
+        together = list(users.items())
+        first |= dict.fromkeys(together, together[0])
+    found: dict[Key, list[Key]] = defaultdict(list)
+    for key, own in first.items():
+        found[own].append(key)
+    return dict(found)
+
+
+def regions_of(design: Design, users: Sequence[Key]) -> dict[int, Node]:
+    """The node of each region for which some nodes of fabrics stand, by the region."""
+    return {
+        region: node
+        for fabric, name in users
+        for region, node in zip(design.groups[fabric], design.bound[fabric][name], strict=True)
+    }
+
+
+def with_shared_nodes(design: Design) -> list[Graph]:
+    """The graphs of a design's regions, with channels as deep, and accumulators as wide, as the nodes that
+    they share need them."""
+    graphs = design.regions
     nodes: list[dict[str, Node]] = [{} for _ in graphs]
     channels: list[dict[Endpoint, int]] = [{} for _ in graphs]
-    for shared in shared_nodes(design):
-        own = [
-            (region, name)
-            for fabric, name in shared.users.items()
-            for region, name in _in_regions(design, fabric, name)
-        ]
-        wide = widest([graphs[region].node[name] for region, name in own])
+    for users in design.shared_nodes:
+        own = regions_of(design, [*users.items()])
+        wide = widest([*own.values()])
         for port in wide[0].inputs:
-            ends = [(region, Endpoint(name, port.name)) for region, name in own]
+            ends = [(region, Endpoint(node.name, port.name)) for region, node in own.items()]
             depth = max(graphs[region].fanin[end].depth for region, end in ends)
             for region, end in ends:
                 channels[region][end] = depth
-        for (region, name), node in zip(own, wide, strict=True):
-            nodes[region][name] = node
+        for region, node in zip(own, wide, strict=True):
+            nodes[region][node.name] = node
     return [
         replace(
             graph,
@@ -111,13 +170,6 @@ def with_shared_nodes(design: "Design", graphs: Sequence[Graph]) -> list[Graph]:
         )
         for graph, wider, depths in zip(graphs, nodes, channels, strict=True)
     ]
-
-
-def _in_regions(design: "Design", fabric: int, name: str) -> Iterator[tuple[int, str]]:
-    """The node of each region of a fabric that the one of its first region stands for."""
-    group = design.groups[fabric]
-    place = [node.name for node in design.regions[group[0]].nodes].index(name)
-    return ((region, design.regions[region].nodes[place].name) for region in group)
 
 
 def _deep(channel: Channel, depths: Mapping[Endpoint, int]) -> Channel:

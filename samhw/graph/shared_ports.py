@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from samhw.graph.design import Design
 from samhw.graph.fabrics import form_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
+from samhw.graph.shared_nodes import Key, users_by_first
 
 __all__ = ["SharedPort", "shared_ports"]
 
@@ -18,10 +19,12 @@ class SharedPort:
     Attributes:
         users: by the number of a fabric, the port of its first region. All are at one master, and all read,
             or write, places of one kind.
+        nodes: those that have it, each by the first that it is one with, its parameter and its word.
         ports: that of each region.
     """
 
     users: dict[int, OffChipPort] = field(default_factory=dict)
+    nodes: set[tuple[Key, str, int]] = field(default_factory=set)
     ports: dict[int, OffChipPort] = field(default_factory=dict)
 
     @property
@@ -60,7 +63,7 @@ class SharedPort:
 
     def in_turns(self, turn: Mapping[int, int]) -> "SharedPort":
         """The same, with regions by their numbers in another order."""
-        return SharedPort(self.users, {turn[region]: port for region, port in self.ports.items()})
+        return SharedPort(self.users, self.nodes, {turn[region]: port for region, port in self.ports.items()})
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -72,11 +75,12 @@ def shared_ports(design: Design, layout: OffChipLayout) -> tuple[SharedPort, ...
     """The ports in hardware of a design. Their numbers count from the first of their fabrics.
 
     Each fabric takes, for its ports in their order, one of those that are like it and that no fabric beside
-    it has: one that has its number already, if there is one.
+    it has: if there is one, one that its node has already, or else one that has its number.
     """
     found: list[SharedPort] = []
     alike: dict[Hashable, list[SharedPort]] = defaultdict(list)
     firsts = layout.first_ports(design)
+    hardware = {key: first for first, users in users_by_first(design).items() for key in users}
     for fabric, group in enumerate(design.groups):
         beside = frozenset[int]().union(*(design.beside[region] for region in group))
         for ports in zip(*(layout.ports_of(design.regions[region]) for region in group), strict=True):
@@ -84,12 +88,14 @@ def shared_ports(design: Design, layout: OffChipLayout) -> tuple[SharedPort, ...
             own = {r: port._replace(number=number) for r, port in zip(group, ports, strict=True)}
             others = alike[_likeness(design, group[0], ports[0])]
             free = [o for o in others if fabric not in o.users and beside.isdisjoint(o.ports)]
+            node = hardware[fabric, ports[0].node], ports[0].param, ports[0].word
             if free:
-                shared = next((other for other in free if number in other.numbers), free[0])
+                shared = max(free, key=lambda other: (node in other.nodes, number in other.numbers))
             else:
                 shared = SharedPort()
                 others.append(shared)
                 found.append(shared)
+            shared.nodes.add(node)
             shared.users[fabric] = own[group[0]]
             shared.ports |= own
     return tuple(found)

@@ -8,7 +8,7 @@ from samhw.graph.design import Design
 from samhw.graph.fabrics import are_alike
 from samhw.graph.ir import Graph, MemoryRole
 from samhw.graph.sequence import Parallel, Repeat, Run, Steps, walk
-from samhw.graph.shared_nodes import with_shared_nodes
+from samhw.graph.shared_nodes import wrong_nodes
 from samhw.graph.validate import check_unique, validate
 
 __all__ = ["validate_design"]
@@ -117,15 +117,12 @@ def _check_fabrics(design: Design) -> None:
 
 
 def _check_nodes(design: Design) -> None:
-    """Nodes that fabrics have in common are as wide, and the channels before them as deep, in all regions."""
-    if not design.shares_nodes:
-        return
-    for graph, found in zip(design.regions, with_shared_nodes(design, design.regions), strict=True):
-        if graph.nodes != found.nodes or graph.channels != found.channels:
-            raise InputError(
-                f"Fabrics of {design.name} have nodes in common that differ in depths or widths, as in "
-                f"{graph.name}; let them share none, or let samhw.compile find what may be one."
-            )
+    """Nodes that are one in hardware are alike, and the channels before them as deep."""
+    if why := wrong_nodes(design):
+        raise InputError(
+            f"The nodes that {design.name} has in common are wrong: {why}; let them be none, or let "
+            "samhw.compile find what may be one."
+        )
 
 
 def _check_banks(design: Design) -> None:

@@ -1,18 +1,17 @@
 """What the nodes of a fabric are bound to in the region that is under way (docs/timing.md, "Fabrics")."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 
-from samhw.graph import Design, Node
 from samhw.graph.pools import Pool
 from samhw.rtl.interface import Turns
 from samhw.rtl.logic import any_of, chosen
 
-__all__ = ["Bindings", "PortPlaces", "PortUse", "bound_nodes"]
+__all__ = ["Bindings", "PortPlaces", "PortUse"]
 
 
 class Bindings:
@@ -107,10 +106,3 @@ class PortPlaces:
             sides.append((name, self._taken[name, written], own))
             self._taken[name, written] += 1
         return PortUse(port, written, sides)
-
-
-def bound_nodes(design: Design) -> Iterator[Mapping[int, Node]]:
-    """For each of the nodes that are built, the node of each region that it stands for, by the region."""
-    for group in design.groups:
-        for nodes in zip(*(design.regions[region].nodes for region in group), strict=True):
-            yield dict(zip(group, nodes, strict=True))

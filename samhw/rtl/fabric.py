@@ -14,15 +14,16 @@ from samhw.graph.fabrics import immediates_of
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.pools import pools_of
 from samhw.graph.sequence import first_of
+from samhw.graph.shared_nodes import Key
 from samhw.graph.shared_ports import shared_ports
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.binding import Bindings, PortPlaces, PortUse
 from samhw.rtl.control import RunControl
-from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, memory_members
+from samhw.rtl.interface import MemorySignature, RunSignature, Turns, extent_members, memory_members
 from samhw.rtl.interleaved import BankPorts
 from samhw.rtl.logic import any_of
-from samhw.rtl.off_chip import OffChipSignature, PortNeeds, join_nodes
-from samhw.rtl.streams import Here, Key, Streams
+from samhw.rtl.off_chip import OffChipSignature, PortNeeds, PortTurns, join_ports
+from samhw.rtl.streams import Here, Streams
 from samhw.rtl.token import meant
 from samhw.rtl.units.unit import delayed
 
@@ -173,10 +174,9 @@ class Fabric(wiring.Component):
             ]
 
     def _made_control(self) -> RunControl:
-        writers = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.outputs]
         return RunControl(
             nodes=len(self.nodes),
-            writers=[self._turns[fabric] for fabric, _ in writers],
+            writers=[self._turns_of(first) for first in self._writers()],
             watchdog=self.arch.watchdog,
             sequence=_of_turns(self.design.sequence, self.turn),
             index_bits=self.arch.index_bits,
@@ -184,15 +184,26 @@ class Fabric(wiring.Component):
             of_nodes=[self._turns[fabric] for fabric, _ in self.nodes] if self.design.is_parallel else (),
         )
 
+    def _writers(self) -> list[Key]:
+        """The first of the nodes of each component that ends regions."""
+        return [key for key in self.streams.users if not self._node(key).outputs]
+
+    def _node(self, key: Key) -> Node:
+        fabric, name = key
+        return self.design.built[fabric].node[name]
+
+    def _turns_of(self, first: Key) -> Turns:
+        """The regions of all nodes for which a component stands."""
+        return frozenset[int]().union(*(self._turns[fabric] for fabric, _ in self.streams.users[first]))
+
     def _connect_control(self, m: Module, here: Here) -> None:
         control, nodes = self._control, list(self.nodes.values())
         roots = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.inputs]
-        writers = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.outputs]
         run = self.run
         m.submodules.control = ResetInserter(run.clear)(control) if self.recovery else control
         m.d.comb += [
             control.fired.eq(Cat(self.streams.own(key, n.fired, here) for key, n in self.nodes.items())),
-            control.committed.eq(Cat(self.nodes[writer].committed for writer in writers)),
+            control.committed.eq(Cat(self.nodes[writer].committed for writer in self._writers())),
             control.busy.eq(any_of(n.busy for n in nodes if "busy" in n.signature.members)),
             *(
                 errors.eq(self.streams.own(key, n.error, here))
@@ -222,14 +233,14 @@ class Fabric(wiring.Component):
     def _connect_stalls(self, m: Module) -> None:
         """Each node is stalled by the bits of its regions, each while it is under way."""
         bits = {key: self.stall[bit] for bit, key in enumerate(self.stallable)}
-        for (fabric, node), bound in self._bound():
+        for first, bound in self._bound():
             stalls = [
                 bits[region, own.name] & (self._control.region[self.turn[region]] | (len(bound) == 1))
                 for region, own in bound.items()
                 if (region, own.name) in bits
             ]
             if stalls:
-                m.d.comb += self.nodes[fabric, node.name].stall.eq(any_of(stalls))
+                m.d.comb += self.nodes[first].stall.eq(any_of(stalls))
 
     def _connect_counters(self, m: Module) -> None:
         run = self.run
@@ -245,22 +256,23 @@ class Fabric(wiring.Component):
             words.append(Mux(delayed(m, run.counter[len(select) :]) == number, unit.counts.word, 0))
         m.d.sync += run.count.eq(any_of(words))
 
-    def _bound(self) -> Iterator[tuple[tuple[int, Node], Mapping[int, Node]]]:
-        """The nodes of fabrics, each with the node of each region that it stands for, by the region."""
-        for fabric, node in self.design.built_nodes:
-            yield (fabric, node), self.streams.bound[fabric, node.name]
+    def _bound(self) -> Iterator[tuple[Key, Mapping[int, Node]]]:
+        """The first of the nodes of each component, and the node of each region for which it stands."""
+        for first in self.streams.users:
+            yield first, self.streams.stands_for(first)
 
     def _port_uses(self) -> Iterator[PortUse]:
         """How the ports of all nodes to memories on the chip reach their pools."""
         places = PortPlaces(self.pools, self.turn)
-        for (fabric, node), bound in self._bound():
+        for first, bound in self._bound():
+            node = self._node(first)
             for param, memory in node.memories.items():
                 if memory not in self._off_chip:
                     written = node.spec.memories[param].written
-                    for word, port in enumerate(self.nodes[fabric, node.name].memory_ports(param)):
+                    for word, port in enumerate(self.nodes[first].memory_ports(param)):
                         if not port.signature.members:
                             continue  # Nobody takes what would be read.
-                        banked = self.banked.parts.get((fabric, node.name, param, word))
+                        banked = self.banked.parts.get((*first, param, word))
                         yield places.use(
                             port if banked is None else banked.memory,
                             written,
@@ -308,19 +320,17 @@ class Fabric(wiring.Component):
         return self.nodes[fabric, port.node].memory_ports(port.param)[port.word]
 
     def _connect_off_chip(self, m: Module, bindings: Bindings) -> None:
+        uses: list[PortTurns] = []
         for k, (shared, _) in enumerate(self.needs):
-            alone = len(shared.users) == 1
-            nodes = [
-                (
-                    self._port_of(fabric, port),
-                    Const(1) if alone else bindings.is_turn(self._turns[fabric]),
-                )
-                for fabric, port in shared.users.items()
-            ]
-            join_nodes(m, getattr(self.off_chip, f"port{k}"), nodes)
+            turns: dict[wiring.PureInterface, Turns] = {}
+            for fabric, port in shared.users.items():
+                node = self._port_of(fabric, port)
+                turns[node] = turns.get(node, frozenset()) | self._turns[fabric]
+            uses += [PortTurns(getattr(self.off_chip, f"port{k}"), *way) for way in turns.items()]
             for name, numbers in shared.by_region.items():
                 signal = getattr(self.off_chip, f"{name}{k}")
                 m.d.comb += signal.eq(bindings.value(numbers, len(signal)))
+        join_ports(m, uses, bindings.is_turn)
         control = self._control
         m.d.comb += [
             self.off_chip.start.eq(control.start),
@@ -351,11 +361,10 @@ class Fabric(wiring.Component):
         names = extent_members(self.design.extents)
         extents = {index: getattr(self.extents, name) for index, name in names.items()}
         steps = {repeat.index: self._control.steps[n] for n, repeat in enumerate(self._control.repeats)}
-        for fabric, name in self.streams.users:
-            node, bound = self.design.built[fabric].node[name], self.streams.stands_for((fabric, name))
+        for first, bound in self._bound():
+            node, unit = self._node(first), self.nodes[first]
             by_turn = {self.turn[region]: own for region, own in bound.items()}
             graphs = {self.turn[region]: self.design.regions[region] for region in bound}
-            unit = self.nodes[fabric, name]
             for param in node.extents:
                 bindings.connect(unit, param, {t: extents[own.extents[param]] for t, own in by_turn.items()})
             for param in node.repeats:

@@ -62,7 +62,7 @@ class Site:
         """The places of the memory that a parameter names; `Varying` if they are others in other runs."""
         pairs = zip(self.graphs, self.bound, strict=True)
         found = {graph.memory[node.memories[param]].capacity for graph, node in pairs}
-        greatest = self.graph.memory[self.node.memories[param]].capacity
+        greatest = max(graph.memory[node.memories[param]].capacity for node, graph in self._all)
         return Varying(greatest) if len(found) > 1 else greatest
 
     @property

@@ -8,20 +8,16 @@ from amaranth.hdl import Cat, Module, Mux, Value
 from amaranth.lib import wiring
 
 from samhw.graph import Arch, Design, Endpoint, Node
-from samhw.graph.shared_nodes import shared_nodes
+from samhw.graph.shared_nodes import Key, regions_of, users_by_first
 from samhw.names import identifiers
 from samhw.rtl.access import MemoryAccess
 from samhw.rtl.actor import Primitive, component
-from samhw.rtl.binding import bound_nodes
 from samhw.rtl.channel import Fifo
 from samhw.rtl.counted import Counted
 from samhw.rtl.logic import all_of, any_of, in_turn
 from samhw.rtl.site import bits_of
 
-__all__ = ["Here", "Key", "Streams"]
-
-Key = tuple[int, str]
-"""A node: the number of its fabric, and its name in that."""
+__all__ = ["Here", "Streams"]
 
 Here = Callable[[int], Value]
 """Whether a region of a fabric is under way."""
@@ -38,7 +34,6 @@ class Streams:
     Attributes:
         nodes: the component of each node. Those that are one have one component.
         users: for the first node of each component, all for which it stands.
-        bound: for each node, that of each region for which it stands, by the region.
         channels: the component of each channel of `Design.built_channels`. Channels are one if their sinks
             are.
         submodules: what the submodule of each node is called.
@@ -57,18 +52,12 @@ class Streams:
         self.arch = arch
         self.accesses = accesses
         keys = [(fabric, node.name) for fabric, node in design.built_nodes]
-        self._first: dict[Key, Key] = {key: key for key in keys}
-        for shared in () if counters else shared_nodes(design):
-            together = list(shared.users.items())
-            self._first |= dict.fromkeys(together, together[0])
-        self.users: dict[Key, list[Key]] = defaultdict(list)
-        for key, first in self._first.items():
-            self.users[first].append(key)
-        self.bound: dict[Key, Mapping[int, Node]] = dict(zip(keys, bound_nodes(design), strict=True))
+        self.users = {key: [key] for key in keys} if counters else users_by_first(design)
+        self._first = {key: first for first, users in self.users.items() for key in users}
         made: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
         if counters:
             made = {key: Counted(unit.make) for key, unit in made.items()}
-        self.nodes = {key: made[first] for key, first in self._first.items()}
+        self.nodes = {key: made[self._first[key]] for key in keys}
         self.submodules = self._submodules()
         self.channels = self._channels()
 
@@ -78,7 +67,7 @@ class Streams:
 
     def stands_for(self, first: Key) -> dict[int, Node]:
         """The node of each region for which a component stands, by the region."""
-        return {region: node for key in self.users[first] for region, node in self.bound[key].items()}
+        return regions_of(self.design, self.users[first])
 
     def _components(self, stall_ports: bool) -> Iterator[tuple[Key, Primitive]]:
         """The component of each first node."""

@@ -13,7 +13,6 @@ import samhw
 from samhw.app.api import RunnableDesign
 from samhw.errors import RunError
 from samhw.graph import HostOptions
-from samhw.graph.shared_nodes import shared_nodes
 from tests.seams.run import same
 from tests.support.spent import counted, simulated
 
@@ -87,7 +86,7 @@ def test_cycles_and_words(name: str) -> None:
     design, data = _design(program, options)
     held = {"memory": options["memory"]} if "memory" in options else {}
     model = design.run(data, **held)
-    assert shared_nodes(model.compiled.design)
+    assert model.compiled.design.shared_nodes
     model.check()
     hardware = design.run(data, backend="verilator", **held)
     assert hardware.cycles == model.cycles

@@ -19,7 +19,6 @@ from samhw.cost.components import (
 )
 from samhw.graph import DDR4
 from samhw.graph.numerics import value_type
-from samhw.graph.shared_nodes import shared_nodes
 from samhw.graph.shared_ports import shared_ports
 from samhw.lang import kernel_names, model_names
 
@@ -237,11 +236,11 @@ def test_nodes_in_common_count_once_with_their_ways() -> None:
         workload, Schedule(fuse="none", share_hardware="all"), value=value_type("f32")
     )
     whole = estimate_area(compiled.design, compiled.arch)
-    apart = estimate_area(replace(compiled.design, shares_nodes=False), compiled.arch)
+    apart = estimate_area(replace(compiled.design, shared_nodes=()), compiled.arch)
     nodes = {region.name: region.nodes for region in whole.regions}
     design = compiled.design
-    for shared in shared_nodes(design):
-        uses = [nodes[design.built[fabric].name][name] for fabric, name in shared.users.items()]
+    for users in design.shared_nodes:
+        uses = [nodes[design.built[fabric].name][name] for fabric, name in users.items()]
         assert uses[0] != Use()
         assert uses[1:] == [Use()] * (len(uses) - 1)
     assert whole.use.multipliers < 0.5 * apart.use.multipliers

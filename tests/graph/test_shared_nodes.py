@@ -8,7 +8,7 @@ import pytest
 import samhw
 from samhw.errors import InputError
 from samhw.graph import Channel, Design, Endpoint, Graph, dumps, loads
-from samhw.graph.shared_nodes import shared_nodes, with_shared_nodes
+from samhw.graph.shared_nodes import nodes_in_common, with_shared_nodes
 from samhw.graph.validate_design import validate_design
 from tests.support.top_graphs import copy_graph, less_the_greatest, node
 
@@ -28,35 +28,42 @@ def built(program: str, **schedule: Any) -> Design:
     return samhw.compile(program, formats=formats, value="i32", schedule=schedule).compiled.design
 
 
+def in_common(design: Design) -> Design:
+    """A design with all nodes in common that can be one."""
+    return replace(design, shared_nodes=nodes_in_common(design))
+
+
 def kinds(design: Design) -> list[str]:
     """The kinds of the nodes that are one, each as often as fabrics have it."""
     found = []
-    for shared in shared_nodes(design):
-        nodes = [design.built[fabric].node[name] for fabric, name in shared.users.items()]
+    for users in design.shared_nodes:
+        nodes = [design.built[fabric].node[name] for fabric, name in users.items()]
         (kind,) = {node.kind for node in nodes}
         found += [kind] * len(nodes)
     return sorted(found)
 
 
-def test_nodes_without_memories_are_one() -> None:
+def test_all_but_roots_are_one() -> None:
     design = built(CHAIN)
-    assert {"scan_dense", "alu"} <= {*kinds(design)}
-    for shared in shared_nodes(design):
-        for fabric, name in shared.users.items():
-            found = design.built[fabric].node[name]
-            assert not found.memories
-            assert found.inputs
-            assert found.outputs
-    assert shared_nodes(built(CHAIN, share_hardware="auto")) == ()
+    assert {"scan_dense", "alu", "array", "write_val"} <= {*kinds(design)}
+    assert "root" not in kinds(design)
+    assert built(CHAIN, share_hardware="auto").shared_nodes == ()
+
+
+def test_memories_of_other_words_are_apart() -> None:
+    """What reads values of 8 bits is not what reads values of 32."""
+    program = "index i=8\np[i] : i32 = b[i] + 1\nq[i] : i32 = c[i] + p[i]"
+    for types, shares in (("", True), ("tensor b[i] : dense, i8\n", False)):
+        assert ("array" in kinds(built(types + program))) == shares
 
 
 def test_operations_differ() -> None:
     """A product and a sum, or sums of two types, are two nodes."""
     design = built("index i=8\np[i] = b[i] * c[i]\nq[i] = p[i] + c[i]\nr[i] = q[i] * b[i] * 3")
     alus = [
-        {design.built[fabric].node[name].params["op"] for fabric, name in shared.users.items()}
-        for shared in shared_nodes(design)
-        if design.built[next(iter(shared.users))].node[shared.users[next(iter(shared.users))]].kind == "alu"
+        {design.built[fabric].node[name].params["op"] for fabric, name in users.items()}
+        for users in design.shared_nodes
+        if design.built[next(iter(users))].node[users[next(iter(users))]].kind == "alu"
     ]
     assert alus == [{"mul"}]
 
@@ -64,17 +71,16 @@ def test_operations_differ() -> None:
 def test_what_runs_side_by_side_shares_none() -> None:
     design = built(BESIDE, parallel="all")
     assert design.is_parallel
-    found = shared_nodes(design)
-    assert found
-    for shared in found:
-        regions = {region for fabric in shared.users for region in design.groups[fabric]}
+    assert design.shared_nodes
+    for users in design.shared_nodes:
+        regions = {region for fabric in users for region in design.groups[fabric]}
         assert all(design.beside[region].isdisjoint(regions) for region in regions)
 
 
 def test_channels_are_as_deep_for_all_and_accumulators_as_wide() -> None:
     design = built(f"{HEAD}S[i, j] = A[i, k] * X[k, j]\nT[i, j] = A[i, k] * S[k, j] + X[i, j]")
-    for shared in shared_nodes(design):
-        graphs = [(design.built[fabric], name) for fabric, name in shared.users.items()]
+    for users in design.shared_nodes:
+        graphs = [(design.built[fabric], name) for fabric, name in users.items()]
         first, name = graphs[0]
         for graph, other in graphs[1:]:
             assert graph.node[other].params.get("bits") == first.node[name].params.get("bits")
@@ -92,18 +98,16 @@ def greatest(depth: int, source: str) -> Graph:
 
 def test_the_deepest_counts() -> None:
     graphs = [greatest(8, "A"), copy_graph(source="C", target="D"), greatest(12, "B")]
-    graphs[2] = replace(graphs[2], memories=tuple(m for m in graphs[2].memories))
-    design = replace(Design.assemble("three", graphs), shares_nodes=True)
-    deep = with_shared_nodes(design, design.regions)
+    design = in_common(Design.assemble("three", graphs))
+    deep = with_shared_nodes(design)
     assert [g.fanin[Endpoint("sub", "a")].depth for g in (deep[0], deep[2])] == [12, 12]
-    assert deep[1].channels == design.regions[1].channels
 
 
 def test_what_comes_from_one_place_stays_together() -> None:
     """Of two multipliers each takes the one whose operands come from what it shares already."""
     program = "index i=8\np[i] = (b[i] + c[i]) * (b[i] - c[i])\nq[i] = (d[i] + c[i]) * (d[i] - c[i]) + 1"
     design = built(program)
-    groups = {name: shared for shared in shared_nodes(design) for name in shared.users.items()}
+    groups = {name: users for users in design.shared_nodes for name in users.items()}
     for fabric, graph in enumerate(design.built):
         for channel in graph.channels:
             source, sink = (groups.get((fabric, end.node)) for end in (channel.source, channel.sink))
@@ -111,9 +115,9 @@ def test_what_comes_from_one_place_stays_together() -> None:
                 continue
             others = {
                 (other, design.built[other].fanin[Endpoint(name, channel.sink.port)].source.node)
-                for other, name in sink.users.items()
+                for other, name in sink.items()
             }
-            assert len(others & {*source.users.items()}) == len(source.users.keys() & sink.users.keys())
+            assert len(others & {*source.items()}) == len(source.keys() & sink.keys())
 
 
 def test_a_fabric_with_a_node_that_no_writer_needs_shares_none() -> None:
@@ -123,24 +127,23 @@ def test_a_fabric_with_a_node_that_no_writer_needs_shares_none() -> None:
     more = Channel(Endpoint("array_B", "val"), Endpoint("left", "a"), 1, 4)
     dangling = replace(whole, nodes=(*whole.nodes, left), channels=(*whole.channels, more))
     for second, shares in ((whole, True), (dangling, False)):
-        design = replace(Design.assemble("two", (less_the_greatest(), second)), shares_nodes=True)
-        assert bool(shared_nodes(design)) == shares
+        design = Design.assemble("two", (less_the_greatest(), second))
+        assert bool(nodes_in_common(design)) == shares
 
 
 def test_the_form_in_json_has_it() -> None:
     design = built(CHAIN)
     assert loads(dumps(design)) == design
-    assert loads(dumps(design)).shares_nodes
+    assert loads(dumps(design)).shared_nodes
 
 
 def test_nodes_of_other_depths_are_refused() -> None:
     design = built(CHAIN)
     validate_design(design)
-    (shared, *_) = shared_nodes(design)
-    (fabric, name) = next(iter(shared.users.items()))
+    (fabric, name) = next(iter(design.shared_nodes[0].items()))
     region = design.groups[fabric][0]
     graph = design.regions[region]
     deeper = {c.name: c.depth + (c.sink.node == name) for c in graph.channels}
     regions = (*design.regions[:region], graph.with_depths(deeper), *design.regions[region + 1 :])
-    with pytest.raises(InputError, match="nodes in common that differ"):
+    with pytest.raises(InputError, match="differ from others in depths"):
         validate_design(replace(design, regions=regions))

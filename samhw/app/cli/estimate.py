@@ -127,8 +127,8 @@ def _trade(compiled: Compiled, found: DesignEstimate, area: AreaEstimate) -> Map
     """The LUTs of a design with hardware for each of its regions, where some share it; and its cycles where
     its regions ran one after another, where some run side by side."""
     trade: dict[str, float] = {}
-    if compiled.fabrics or compiled.shares_nodes:
-        apart = replace(compiled, fabrics=(), shares_nodes=False)
+    if compiled.fabrics or compiled.shared_nodes:
+        apart = replace(compiled, fabrics=(), shared_nodes=())
         trade["luts"] = area_of(apart, area.family).use.luts
     if compiled.design.is_parallel:
         trade["cycles"] = sum(region.cycles for region in found.regions) + len(found.regions) - 1

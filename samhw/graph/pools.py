@@ -1,5 +1,5 @@
-"""Pools: the memories on the chip of a design. Arrays that one port reaches in different runs lie in one, from
-bases of their own (docs/host_port.md, "Shared fabrics")."""
+"""Pools: the memories on the chip of a design. Arrays that a port reaches in different runs lie in one, each
+from a base of its own (docs/host_port.md, "Shared fabrics")."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

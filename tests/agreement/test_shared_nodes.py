@@ -49,6 +49,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "two types": (LAYERS.replace("H[i, j] =", "H[i, j] : i8 ="), {}),
     "off chip": (BESIDE, {"memory": "random:3", "parallel": "all"}),
     "narrow and off chip": (LAYERS, {"memory": "constant:5", "value": "bf16"}),
+    "half off chip": (BESIDE, {"memory": "random:3", "place": {"X": "ddr", "U": "ddr"}}),
+    "banks": (BESIDE, {"lanes": {"i": 2}, "interleave": "X"}),
 }
 FEW = ("layers", "side by side", "off chip")
 """Those that every round runs."""

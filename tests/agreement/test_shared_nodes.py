@@ -12,7 +12,7 @@ import scipy.sparse
 import samhw
 from samhw.app.api import RunnableDesign
 from samhw.errors import RunError
-from samhw.graph import HostOptions
+from samhw.graph import HostOptions, Ports, RandomMemory, with_ports
 from tests.seams.run import same
 from tests.support.spent import counted, simulated
 
@@ -50,9 +50,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "off chip": (BESIDE, {"memory": "random:3", "parallel": "all"}),
     "narrow and off chip": (LAYERS, {"memory": "constant:5", "value": "bf16"}),
     "half off chip": (BESIDE, {"memory": "random:3", "place": {"X": "ddr", "U": "ddr"}}),
+    "two masters": (LAYERS, {"memory": with_ports(RandomMemory(3), Ports(masters=2))}),
     "banks": (BESIDE, {"lanes": {"i": 2}, "interleave": "X"}),
 }
-FEW = ("layers", "side by side", "off chip")
+FEW = ("layers", "side by side", "two masters")
 """Those that every round runs."""
 
 

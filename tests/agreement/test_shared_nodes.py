@@ -12,7 +12,7 @@ import scipy.sparse
 import samhw
 from samhw.app.api import RunnableDesign
 from samhw.errors import RunError
-from samhw.graph import HostOptions, Ports, RandomMemory, with_ports
+from samhw.graph import Design, HostOptions, Ports, RandomMemory, with_ports
 from tests.seams.run import same
 from tests.support.spent import counted, simulated
 
@@ -85,15 +85,25 @@ def _design(program: str, options: Mapping[str, Any]) -> tuple[RunnableDesign, d
     "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.nightly) for name in CASES]
 )
 def test_cycles_and_words(name: str) -> None:
-    program, options = CASES[name]
+    assert _agreed(*CASES[name]).shared_nodes
+
+
+def test_nodes_apart_share_ports() -> None:
+    design = _agreed(LAYERS, {"share_hardware": "none", "memory": "random:5"})
+    assert not design.shared_nodes
+    assert len(design.groups) == 3
+
+
+def _agreed(program: str, options: Mapping[str, Any]) -> Design:
+    """What has been built, after simulator and RTL have agreed."""
     design, data = _design(program, options)
     held = {"memory": options["memory"]} if "memory" in options else {}
     model = design.run(data, **held)
-    assert model.compiled.design.shared_nodes
     model.check()
     hardware = design.run(data, backend="verilator", **held)
     assert hardware.cycles == model.cycles
     same(hardware, model)
+    return model.compiled.design
 
 
 def test_an_error_names_the_node_of_its_region() -> None:

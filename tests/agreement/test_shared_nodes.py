@@ -91,7 +91,7 @@ def test_cycles_and_words(name: str) -> None:
 def test_nodes_apart_share_ports() -> None:
     design = _agreed(LAYERS, {"share_hardware": "none", "memory": "random:5"})
     assert not design.shared_nodes
-    assert len(design.groups) == 3
+    assert len(design.groups) == len(design.regions)
 
 
 def _agreed(program: str, options: Mapping[str, Any]) -> Design:

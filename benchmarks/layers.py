@@ -1,5 +1,5 @@
-"""Layers of a decoder on a ULX3S, with nodes in common and all tensors in the SDRAM: what is expected of them,
-and what nextpnr gives in some 20 minutes for each (pip install samhw[rtl,fpga,torch]).
+"""Layers of a decoder on a ULX3S, with nodes in common and all tensors in the SDRAM: what is expected, and
+what nextpnr gives in some 20 minutes for each (pip install samhw[rtl,fpga,torch]).
 
 Usage, from the repository's root: python -m benchmarks.layers [--json FILE|-]
 """

@@ -23,7 +23,7 @@ LUT_PLACES = 32
 """Places of a memory that synthesis still makes of LUTs."""
 
 TABLE_REGIONS = 128
-"""From so many regions on, a block memory takes less of an FPGA than logic for what differs between them."""
+"""From this many regions on, a block memory takes less of an FPGA than logic for what differs in them."""
 
 _SHAPES = ((36, 1 << 9), (18, 1 << 10), (9, 1 << 11), (4, 1 << 12), (2, 1 << 13), (1, 1 << 14))
 """Bits of a word and words of a block RAM of 18 Kb. In the first shape one port reads and one writes; in the

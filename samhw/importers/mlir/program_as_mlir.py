@@ -8,6 +8,7 @@ from samhw.importers.mlir.written_bodies import WrittenBody, number_text
 from samhw.lang import Program, Statement
 from samhw.lang.expr import Access, Add, Concat, Expr, Neg, Recurrence, Reshape, RunningReduction, Sub
 from samhw.lang.traverse import accesses, free_indices
+from samhw.lang.typed import named_types
 from samhw.tensors import Format, LevelType
 
 __all__ = ["write_function"]
@@ -40,8 +41,16 @@ def write_function(program: Program, element: str) -> str:
         element: the value type.
 
     Raises:
-        InputError: for a statement or a value type that linalg has no form for.
+        InputError: for a statement or a value type that linalg has no form for, and for tensors of several
+            types, whose conversions are not written.
     """
+    if program.is_mixed:
+        declared = {decl.value for decl in program.tensors.values() if decl.value is not None}
+        types = ", ".join(sorted(map(str, declared | named_types(program))))
+        raise InputError(
+            f"'{program.name}' computes in types of its own ({types}), and what is written has one; leave "
+            "the types out."
+        )
     if element not in _ELEMENTS:
         raise InputError(
             f"MLIR has no elements of the type {element}; choose one of {', '.join(_ELEMENTS)} by --value."

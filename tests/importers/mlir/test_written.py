@@ -116,6 +116,8 @@ def test_the_element_type_is_that_of_the_program(element: str) -> None:
         ("T[i] = exp(A[i])", "i32", "'exp' is no function of integers; choose f32"),
         ("T[i] = A[i] * 2", "fixed<8,4>", "no elements of the type fixed<8,4>; choose one of f32"),
         ("tensor M[i] : dense\nT[i] = A[i] where M[i]", "f32", "a mask that is stored densely"),
+        ("tensor A[i] : dense, i8\nT[i] = A[i] * 2", "i32", "types of its own (i8), and what is written has"),
+        ("T[i] = to(i8, A[i])", "i32", "types of its own (i8), and what is written has one; leave the types"),
     ],
 )
 def test_what_has_no_form(text: str, element: str, said: str) -> None:

@@ -62,17 +62,19 @@ def plain(to: RegionBuilder, node: Node, *template: str, function: str = "") -> 
 
 def functions_of(design: Design, off_chip: Collection[str]) -> Iterator[int]:
     """For each region, in the order in which they run, the number of the one whose function it calls: the
-    first of its fabric with the same capacities and immediates, which are constants of C++, and with all
+    first of its fabric with the same capacities and immediates, which are constants of C++, and both with all
     arrays on the chip."""
     fabrics = {region: group for group in design.groups for region in group}
     leaders: list[int] = []
     for number, region in enumerate(design.turns):
         graph = design.regions[region]
+        if not off_chip_free(graph, off_chip):
+            yield number
+            continue
         alike = (
             leader
             for leader in leaders
             if design.turns[leader] in fabrics[region]
-            and off_chip_free(graph, off_chip)
             and _same_constants(design.regions[design.turns[leader]], graph)
         )
         found = next(alike, number)

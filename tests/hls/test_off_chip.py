@@ -16,6 +16,7 @@ from samhw.errors import InputError, RunError
 from samhw.graph import Arch, Design, Endpoint, Kind, Placement
 from samhw.hls import Options, emit
 from samhw.hls.cards import CARDS, Banks
+from samhw.hls.lower import functions_of
 from samhw.hls.masters import AxiPort, banks
 from samhw.hls.off_chip import memory_bytes
 from samhw.lang import parse
@@ -232,3 +233,13 @@ def test_a_result_that_steps_read_lies_off_the_chip() -> None:
     design = samhw.compile(text, value="i32", schedule={"place": {"H": "hbm"}})
     array = np.arange(8).reshape(4, 2)
     np.testing.assert_array_equal(design.run(A=array, backend="hls")["H"], np.cumsum(array, axis=0))
+
+
+def test_a_region_off_the_chip_has_a_function_of_its_own() -> None:
+    """The port of an array there is no array: neither region of a fabric can call the other one's."""
+    text = "index i=4\na[i] = x[i] + 1\nb[i] = y[i] + 1"
+    design = samhw.compile(text, value="i32", schedule={"share_hardware": "all"}).compiled.design
+    assert design.fabrics == ((0, 1),)
+    assert [*functions_of(design, ())] == [0, 0]
+    for name in ("a.vals", "b.vals", "x.vals"):
+        assert [*functions_of(design, {name})] == [0, 1]

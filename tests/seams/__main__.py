@@ -9,15 +9,16 @@ import signal
 import sys
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, count, islice
 from multiprocessing import Pool
 from time import monotonic
 
 from samhw.errors import InputError
 from tests.seams.case import Case
 from tests.seams.draw import PAIRS, draw, pair_of
+from tests.seams.features import FEATURES
 from tests.seams.matrix import Matrix
 from tests.seams.off_chip import Placed
 from tests.seams.run import FAULTS, Outcome, OutOfTime, run_case
@@ -107,6 +108,14 @@ def main() -> int:
     parser.add_argument("--hls", type=int, default=0, help="how many run as HLS too")
     parser.add_argument("--modules", type=int, default=0, help="how many modules of PyTorch run besides")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument(
+        "--with",
+        dest="features",
+        action="append",
+        choices=sorted({name for pair in PAIRS for name in pair}),
+        metavar="FEATURE",
+        help="only pairs with this feature, or one of several",
+    )
     parser.add_argument("--pairs", action="store_true", help="print the matrix of pairs")
     parser.add_argument("--seed", type=int, help="run one case alone, and print it")
     chosen = parser.parse_args()
@@ -116,12 +125,18 @@ def main() -> int:
         say(case, outcome)
         print(", ".join(sorted(outcome.features)))
         return outcome.kind in FAULTS
-    seeds = range(chosen.first, chosen.first + chosen.programs)
-    jobs: list[tuple[int, str | None]] = [(seed, None) for seed in seeds]
+    seeds = seeds_with(chosen.features, chosen.first)
+    jobs: list[tuple[int, str | None]] = [(seed, None) for seed in islice(seeds, chosen.programs)]
     faults = simulate(jobs, chosen.jobs, is_full=chosen.pairs) if jobs else 0
-    for backend, count in (("verilator", chosen.rtl), ("hls", chosen.hls)):
-        faults += build(chosen.first, backend, count, chosen.jobs)
+    for backend, number in (("verilator", chosen.rtl), ("hls", chosen.hls)):
+        seeds = seeds_with(chosen.features, chosen.first)
+        faults += build([(seed, backend) for seed in islice(seeds, TRIES * number)], number, chosen.jobs)
     return faults + import_modules(chosen.modules) > 0
+
+
+def seeds_with(features: Collection[str] | None, first: int) -> Iterator[int]:
+    """From a seed on, those whose pairs have one of these features; all without any."""
+    return (seed for seed in count(first) if features is None or not {*pair_of(seed)}.isdisjoint(features))
 
 
 def import_modules(count: int) -> int:
@@ -190,12 +205,12 @@ def print_faults(faults: dict[tuple[str, str, str], list[tuple[int, Outcome]]]) 
             say(small, timed(small))
 
 
-def build(first: int, backend: str, count: int, workers: int) -> int:
-    """Runs this many cases on a backend of hardware, from a seed on, at difference 0."""
+def build(jobs: list[tuple[int, str | None]], count: int, workers: int) -> int:
+    """Runs this many cases on a backend of hardware, or as many as are not refused, at difference 0."""
     faults = done = 0
-    jobs: list[tuple[int, str | None]] = [(seed, backend) for seed in range(first, first + 3 * count)]
     if not count:
         return 0
+    backend = jobs[0][1]
     for seed, outcome in ends(jobs, workers):
         done += outcome.kind == "right"
         if outcome.kind in FAULTS:

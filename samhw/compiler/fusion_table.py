@@ -8,13 +8,13 @@ cell is moved into a join, everything that names it follows without being touche
 """
 
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from samhw.names import Names
 from samhw.words import html_table, in_columns
 
-__all__ = ["Cell", "CellName", "Feed", "FusionTable", "PlannedNode", "PlannedOutput"]
+__all__ = ["Cell", "CellName", "Feed", "FusionTable", "PlannedNode", "PlannedOutput", "RenamedTable"]
 
 
 @dataclass(frozen=True)
@@ -147,23 +147,6 @@ class FusionTable:
                 if (cell := self.get(row, column)) is not None:
                     yield row, column, cell
 
-    def renamed(self, to: Mapping[str, str]) -> "FusionTable":
-        """The same under other names of rows and columns, and in other words: those that `to` has for each
-        text. Planned nodes, from which a graph has been generated, stay as they are."""
-        other = copy(self)
-        other.val, other.rows = to[self.val], tuple(to[row] for row in self.rows)
-        other.headings = {to[column]: to[heading] for column, heading in self.headings.items()}
-        other.joins = {(to[row], to[column]): to[join] for (row, column), join in self.joins.items()}
-        other._cells = {
-            (to[row], to[column]): Cell(
-                cell.source.renamed(to) if isinstance(cell.source, CellName) else cell.source,
-                to[cell.label],
-            )
-            for (row, column), cell in self._cells.items()
-        }
-        other._shown = {output: name.renamed(to) for output, name in self._shown.items()}
-        return other
-
     def shape(self) -> tuple[list[str], list[str]]:
         """The rows and the columns that have something in them."""
         filled = [(row, column) for row, column, _ in self.cells()]
@@ -190,3 +173,43 @@ class FusionTable:
                 line.append(f"{join}: {text}" if join else text)
             result.append(line)
         return result
+
+
+class RenamedTable(FusionTable):
+    """A table under other names of rows and columns, and in other words, which are made when it is looked at.
+    Planned nodes, from which a graph has been generated, stay as they are.
+
+    Args:
+        to: has a name, or words, for each text of the table.
+    """
+
+    def __init__(self, table: FusionTable, to: Mapping[str, str]) -> None:
+        self._table, self._to = table, to
+        self.val, self.rows = to[table.val], tuple(to[row] for row in table.rows)
+        self.computes, self.values = table.computes, table.values
+        self.reads, self.sinks = table.reads, table.sinks
+
+    @cached_property
+    def headings(self) -> dict[str, str]:
+        to = self._to
+        return {to[column]: to[heading] for column, heading in self._table.headings.items()}
+
+    @cached_property
+    def joins(self) -> dict[tuple[str, str], str]:
+        to = self._to
+        return {(to[row], to[column]): to[join] for (row, column), join in self._table.joins.items()}
+
+    @cached_property
+    def _cells(self) -> dict[tuple[str, str], Cell]:
+        to = self._to
+        return {
+            (to[row], to[column]): Cell(
+                cell.source.renamed(to) if isinstance(cell.source, CellName) else cell.source,
+                to[cell.label],
+            )
+            for (row, column), cell in self._table._cells.items()
+        }
+
+    @cached_property
+    def _shown(self) -> dict[PlannedOutput, CellName]:
+        return {output: name.renamed(self._to) for output, name in self._table._shown.items()}

@@ -13,7 +13,7 @@ from samhw.compiler.search.auto import choose
 from samhw.compiler.search.decide import decide
 from samhw.compiler.search.job import Job
 from samhw.compiler.search.tried import AutoChoice
-from samhw.interpreter import deep_recursion, old_objects_left_alone
+from samhw.interpreter import deep_recursion, no_collection, old_objects_left_alone
 from samhw.lang.decision import Refusal
 
 __all__ = ["Job", "candidates", "choose_schedule", "compile_job", "lower", "plan", "settled"]
@@ -45,7 +45,7 @@ def lower(job: Job, decision: Decision, last: str | None = None) -> Compiled | R
     """
     if decision.design is not None and last is None:
         return decision.design
-    with deep_recursion():
+    with deep_recursion(), no_collection():
         return lower_program(decision, job.arch, last, job.memory)
 
 

@@ -13,7 +13,7 @@ from samhw.compiler.nameless import Nameless, repeated
 from samhw.compiler.passes import Lowerable, apply_region_passes
 from samhw.compiler.placement import arrays_off_chip
 from samhw.compiler.region import LoweredRegion, lower_region
-from samhw.compiler.renamed import renamed_region
+from samhw.compiler.renamed import Pattern, renamed_region
 from samhw.compiler.row_ranges import row_ranges
 from samhw.compiler.scope import Scope
 from samhw.compiler.shared_hardware import with_fabrics
@@ -90,13 +90,14 @@ def _like_another(
     key = "compiled", alone.key, marked, last
     if key not in scope.lowerings:
         try:
-            scope.lowerings[key] = _region(alone.scope(), 0, marked, last)
+            found = _region(alone.scope(), 0, marked, last)
+            scope.lowerings[key] = None if isinstance(found, Refusal) else Pattern(found)
         except InputError:
             scope.lowerings[key] = None
-    known: CompiledRegion | Refusal | None = scope.lowerings[key]
-    if not isinstance(known, CompiledRegion):
+    pattern: Pattern | None = scope.lowerings[key]
+    if pattern is None:
         return None
-    return renamed_region(known, alone.names, scope, number, "" if chosen is None else chosen.why)
+    return renamed_region(pattern, alone.names, scope, number, "" if chosen is None else chosen.why)
 
 
 def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:

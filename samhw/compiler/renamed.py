@@ -1,12 +1,13 @@
 """What came of a region, under the names of an equal one (`samhw.compiler.nameless`)."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from samhw.compiler.compiled import CompiledRegion
 from samhw.compiler.computations import Computation, Occurrence
+from samhw.compiler.fusion_table import RenamedTable
 from samhw.compiler.scope import Scope
 from samhw.cost import Expected
 from samhw.graph import Channel, Endpoint, Graph, Memory, Node, TensorBinding
@@ -16,11 +17,26 @@ from samhw.lang.decision import RegionDecision
 from samhw.lang.fusion import FusedRegion
 from samhw.names import Names
 
-__all__ = ["renamed_decision", "renamed_region"]
+__all__ = ["Pattern", "renamed_decision", "renamed_region"]
 
 
 _MARKED = re.compile("([\ue000-\uf8ff])(_\\d+)?")
 """A character that stands for a name, and the number of what is named after that."""
+
+_BETWEEN = "\0"
+"""What no text has inside."""
+
+
+@dataclass
+class Pattern:
+    """A region that is compiled in characters.
+
+    Attributes:
+        texts: those that the last region had in it, which the next one has too.
+    """
+
+    region: CompiledRegion
+    texts: tuple[str, ...] = ()
 
 
 class _Names(dict[str, str]):
@@ -29,12 +45,18 @@ class _Names(dict[str, str]):
     Args:
         names: by number of a character.
         made: names that are not those of their characters with the same numbers after them.
+        texts: some that will come. All at once they take less time.
     """
 
-    def __init__(self, names: Mapping[int, str], made: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, names: Mapping[int, str], made: Mapping[str, str] | None = None, texts: Iterable[str] = ()
+    ) -> None:
         super().__init__()
         self._names = names
         self._made = made or {}
+        if texts:
+            found = self[_BETWEEN.join(texts)]
+            self.update(zip(texts, found.split(_BETWEEN), strict=True))
 
     def __missing__(self, text: str) -> str:
         if self._made:
@@ -68,30 +90,32 @@ def renamed_decision(chosen: RegionDecision, names: Mapping[int, str], label: st
 
 
 def renamed_region(
-    found: CompiledRegion, names: Mapping[int, str], scope: Scope, number: int, note: str
+    pattern: Pattern, names: Mapping[int, str], scope: Scope, number: int, note: str
 ) -> CompiledRegion | None:
     """A compiled region for an equal one; None where that would have been given other names by itself.
 
     Args:
-        names: for the characters in what was found, the program's among them.
+        names: for the characters in the pattern, the program's among them.
         note: that of the equal region.
     """
-    region, program = scope.program.regions[number], scope.program
+    found, region, program = pattern.region, scope.program.regions[number], scope.program
     fused = FusedRegion(program, region, found.fused.sharing, scope.recomputed)
     made = dict(zip(found.fused.dimension, fused.dimension, strict=True)) | _columns(found, names, program)
-    to = _Names(names, {mark: name for mark, name in made.items() if mark.translate(names) != name})
-    table, graph = found.table.renamed(to), _graph(found.graph, to, scope.name(number))
-    own = {column for column in table.columns if column in program.tensors}
+    others = {mark: name for mark, name in made.items() if mark.translate(names) != name}
+    to = _Names(names, others, pattern.texts)
+    table, graph = RenamedTable(found.table, to), _graph(found.graph, to, scope.name(number))
+    columns = to.all(found.table.columns)
+    own = {column for column in columns if column in program.tensors}
     is_clear = (
         own <= {*names.values()}
-        and len(table.columns) == len(found.table.columns)
+        and len({*columns}) == len(columns)
         and len({*table.rows}) == len(table.rows)
         and len({node.name for node in graph.nodes}) == len(graph.nodes)
     )
     if not is_clear:
         return None
     keep_form(graph, _form(form_of(found.graph), to))
-    return replace(
+    renamed = replace(
         found,
         region=region,
         fused=fused,
@@ -108,16 +132,16 @@ def renamed_region(
         reasons={to[channel]: to[why] for channel, why in found.reasons.items()},
         note=note,
     )
+    pattern.texts = pattern.texts or tuple(to)
+    return renamed
 
 
 def _columns(found: CompiledRegion, names: Mapping[int, str], program: Program) -> dict[str, str]:
     """The names of the columns that stand for further uses of a tensor, as they are given one by one."""
-    given, made = Names(program.tensors), {}
-    for column in found.table.columns:
-        match = _MARKED.fullmatch(column)
-        if match and match[2]:
-            made[column] = given.fresh(names[ord(match[1])])
-    return made
+    matches = map(_MARKED.fullmatch, found.table.columns)
+    further = [match for match in matches if match and match[2]]
+    given = Names(program.tensors if further else ())
+    return {match[0]: given.fresh(names[ord(match[1])]) for match in further}
 
 
 def _form(form: Form, to: _Names) -> Form:

@@ -1,6 +1,6 @@
 """Which regions of a compiled program run on one fabric (docs/compiler.md, "Fabrics")."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from samhw.choices.choice import AUTO
@@ -10,8 +10,8 @@ from samhw.compiler.compiled import Compiled, CompiledRegion
 from samhw.compiler.placement import interleaved
 from samhw.compiler.side_by_side import Bundles, apart, in_bundles, side_by_side
 from samhw.errors import InputError, ScheduleError
-from samhw.graph import Graph
-from samhw.graph.fabrics import alike, difference, equal_regions, pace_of
+from samhw.graph import Graph, OffChipLayout
+from samhw.graph.fabrics import alike, difference, equal_regions, form_of, pace_of
 from samhw.graph.sequence import beside
 from samhw.graph.shared_nodes import nodes_in_common, with_shared_nodes
 from samhw.words import and_more
@@ -74,6 +74,8 @@ def _with_shared_nodes(compiled: Compiled) -> Compiled:
 
 def _with_graph(region: CompiledRegion, graph: Graph, why: str) -> CompiledRegion:
     """A region with its graph made larger; `why` is the reason for each channel that is deeper."""
+    if graph is region.graph:
+        return region
     before = {channel.name: channel.depth for channel in region.graph.channels}
     deeper = {c.name: why for c in graph.channels if c.depth > before[c.name]}
     return replace(region, graph=graph, reasons={**region.reasons, **deeper})
@@ -87,7 +89,6 @@ def _equal(compiled: Compiled, graphs: Sequence[Graph], *, is_free: bool) -> tup
             through; and beside a memory, channels have to be as deep too: what waits less asks the memory in
             another order.
     """
-    layout = compiled.off_chip
     apart = {number for number, graph in enumerate(graphs) if any(m.banks for m in graph.memories)}
     found: list[tuple[int, ...]] = []
     for group in equal_regions(graphs):
@@ -95,17 +96,29 @@ def _equal(compiled: Compiled, graphs: Sequence[Graph], *, is_free: bool) -> tup
         group = tuple(number for number in group if number not in apart)
         if not group:
             continue
-        for number, graph in zip(group, alike([graphs[n] for n in group]), strict=True):
-            own = graphs[number]
-            paces = tuple(pace_of(own.node[node.name]) for node in graph.nodes) if is_free else ()
-            places, depths = None, None
-            if layout is not None:
-                places = layout.places_of(graph)
-                before = {channel.name: channel.depth for channel in own.channels}
-                depths = tuple(before[channel.name] for channel in graph.channels) if is_free else ()
-            together.setdefault((paces, places, depths), []).append(number)
+        own = [graphs[number] for number in group]
+        for number, place in zip(group, _in_memory(compiled.off_chip, own, is_free), strict=True):
+            paces = _paces(graphs[number]) if is_free else ()
+            together.setdefault((paces, place), []).append(number)
         found += [tuple(numbers) for numbers in together.values() if len(numbers) > 1]
     return tuple(sorted(found))
+
+
+def _paces(graph: Graph) -> tuple[Hashable, ...]:
+    return tuple(pace_of(graph.node[name]) for name in form_of(graph).names)
+
+
+def _in_memory(layout: OffChipLayout | None, graphs: Sequence[Graph], is_free: bool) -> list[Hashable]:
+    """Of equal regions beside a memory, what those on one fabric have to have in common: where their arrays
+    lie, and the depths of channels."""
+    if layout is None:
+        return [None] * len(graphs)
+    found: list[Hashable] = []
+    for own, graph in zip(graphs, alike(graphs), strict=True):
+        before = {channel.name: channel.depth for channel in own.channels}
+        depths = tuple(before[channel.name] for channel in graph.channels) if is_free else ()
+        found.append((layout.places_of(graph), depths))
+    return found
 
 
 def _named(regions: Sequence[CompiledRegion], names: Sequence[str]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from samhw.errors import InputError
 from samhw.graph.fabrics import built_graph
@@ -15,6 +15,8 @@ from samhw.graph.spec import Payload
 from samhw.words import counted
 
 __all__ = ["LUT_PLACES", "Design", "Users", "block_rams", "reads_of_a_copy"]
+
+T = TypeVar("T")
 
 Users: TypeAlias = Mapping[int, str]
 """Nodes of different fabrics: by the number of a fabric, the name of its node."""
@@ -112,16 +114,14 @@ class Design:
         if len({graph.value for graph in graphs}) > 1:
             raise InputError(f"The regions of {name} have different value types; give them one.")
         roles = _roles(graphs, results)
-        memories: dict[str, Memory] = {}
-        tensors: dict[str, TensorBinding] = {}
-        extents: dict[str, int] = {}
+        memories, tensors, extents = _Whole[Memory](), _Whole[TensorBinding](), _Whole[int]()
         for graph in graphs:
             for memory in graph.memories:
                 known = memories.get(memory.name, memory)
                 capacity = max(memory.capacity, known.capacity)
                 memories[memory.name] = replace(memory, role=roles[memory.tensor], capacity=capacity)
             for tensor in graph.tensors:
-                tensors[tensor.name] = replace(tensor, role=roles[tensor.name])
+                tensors[tensor.name] = _in_role(tensor, roles[tensor.name])
             for index, extent in graph.extents.items():
                 extents[index] = max(extent, extents.get(index, 0))
         return cls(
@@ -266,12 +266,27 @@ def _roles(graphs: Iterable[Graph], results: Collection[str]) -> Mapping[str, Me
     return {tensor.name: role(tensor.stored) for tensor in tensors}
 
 
+class _Whole(dict[str, T]):
+    """What the regions of a design share, by name, in the order in which they have it."""
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self)}
+
+    def among(self, names: Iterable[str]) -> list[str]:
+        """Some of the names, in this order. A region has few of them, and a design many regions."""
+        return sorted(names, key=self._places.__getitem__)
+
+
+U = TypeVar("U", Memory, TensorBinding)
+
+
+def _in_role(stored: U, role: MemoryRole) -> U:
+    return stored if stored.role == role else replace(stored, role=role)
+
+
 def _region(
-    name: str,
-    graph: Graph,
-    memories: Mapping[str, Memory],
-    tensors: Mapping[str, TensorBinding],
-    extents: Mapping[str, int],
+    name: str, graph: Graph, memories: _Whole[Memory], tensors: _Whole[TensorBinding], extents: _Whole[int]
 ) -> Graph:
     """A graph as a region of a design: what it shares is as large as in the design, and in the same order."""
     roles = {tensor.name: tensor.role for tensor in graph.tensors}
@@ -279,10 +294,8 @@ def _region(
         graph,
         name=name,
         memories=tuple(
-            replace(memory, role=graph.memory[memory.name].role)
-            for memory in memories.values()
-            if memory.name in graph.memory
+            _in_role(memories[name], graph.memory[name].role) for name in memories.among(graph.memory)
         ),
-        tensors=tuple(replace(t, role=roles[t.name]) for t in tensors.values() if t.name in roles),
-        extents={index: extent for index, extent in extents.items() if index in graph.extents},
+        tensors=tuple(_in_role(tensors[name], roles[name]) for name in tensors.among(roles)),
+        extents={index: extents[index] for index in extents.among(graph.extents)},
     )

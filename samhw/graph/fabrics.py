@@ -8,12 +8,13 @@ off the graphs.
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from hashlib import md5
 from typing import Any, NamedTuple
 
 from samhw.graph.ir import Channel, Endpoint, Graph, Memory, Node, once_per_graph
 from samhw.graph.numerics import ValueType
-from samhw.graph.spec import StreamKind
+from samhw.graph.spec import Spec, StreamKind
 from samhw.graph.spec.params import MemoryUse, Role
 
 __all__ = [
@@ -225,9 +226,14 @@ def alike(graphs: Sequence[Graph]) -> list[Graph]:
     nodes = [widest(places) for places in zip(*ordered, strict=True)]
     channels = [_deepest(places) for places in zip(*_channels(graphs, ordered), strict=True)]
     return [
-        replace(graph, nodes=tuple(n[k] for n in nodes), channels=tuple(c[k] for c in channels))
+        _with(graph, tuple(n[k] for n in nodes), tuple(c[k] for c in channels))
         for k, graph in enumerate(graphs)
     ]
+
+
+def _with(graph: Graph, nodes: tuple[Node, ...], channels: tuple[Channel, ...]) -> Graph:
+    is_same = graph.nodes == nodes and graph.channels == channels
+    return graph if is_same else replace(graph, nodes=nodes, channels=channels)
 
 
 def are_alike(graphs: Sequence[Graph]) -> bool:
@@ -251,12 +257,17 @@ def _channels(graphs: Sequence[Graph], ordered: Sequence[Sequence[Node]]) -> lis
 
 def widest(nodes: Sequence[Node]) -> list[Node]:
     """Corresponding nodes with the greatest widths of all."""
-    names = [name for name, param in nodes[0].spec.params.items() if param.role is Role.WIDTHS]
-    names = [name for name in names if name in nodes[0].params]
+    names = [name for name in _of_widths(nodes[0].spec) if name in nodes[0].params]
     if not names:
         return [*nodes]
     widths = {name: [*map(max, zip(*(node.params[name] for node in nodes), strict=True))] for name in names}
     return [replace(node, params={**node.params, **widths}) for node in nodes]
+
+
+@cache
+def _of_widths(spec: Spec) -> tuple[str, ...]:
+    """The parameters of a primitive that are widths of accumulators."""
+    return tuple(name for name, param in spec.params.items() if param.role is Role.WIDTHS)
 
 
 def _deepest(channels: Sequence[Channel]) -> list[Channel]:
@@ -297,8 +308,7 @@ def _of_tensor(graph: Graph, tensor: str) -> list[str]:
 def pace_of(node: Node) -> Hashable:
     """What of the widths of accumulators counts in cycles (docs/primitives.md, `reduce_vector`): with one
     coordinate the bitmaps of five bits each; with several, where their bits meet in a bitmap."""
-    names = [name for name, param in node.spec.params.items() if param.role is Role.WIDTHS]
-    widths = [tuple(node.params[name]) for name in names if name in node.params]
+    widths = [tuple(node.params[name]) for name in _of_widths(node.spec) if name in node.params]
     return tuple(own if len(own) > 1 else max(1, -(-own[0] // 5)) for own in widths)
 
 

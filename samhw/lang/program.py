@@ -149,9 +149,9 @@ class Program:
                     f"program '{self.name}' has no tensor '{name}'; its tensors are {', '.join(tensors)}"
                 )
             tensors[name] = tensors[name].of_shape(tuple(map(as_int, shape)))
-        bound = replace(self, tensors=tensors)
+        bound = self if tensors == self.tensors else replace(self, tensors=tensors)
         dimensions = bound.dimensions
-        return replace(
+        found = replace(
             bound,
             tensors={
                 name: replace(
@@ -162,6 +162,9 @@ class Program:
                 for name, decl in tensors.items()
             },
         )
+        # The shapes are those that its dimensions have given it.
+        vars(found)["dimensions"] = dimensions
+        return found
 
     def in_regions(self, regions: Iterable[Region]) -> "Program":
         """The same statements in the same order, in other regions."""
@@ -176,9 +179,8 @@ class Program:
         other = replace(self, regions=tuple(regions))
         if tuple(other._written) != tuple(self._written):
             other = replace(other, written=self.written or tuple(self._written))
-        if "dimensions" in vars(self):
-            # They follow from the statements as they were written.
-            vars(other).update(dimensions=self.dimensions)
+        # They follow from the statements as they were written.
+        vars(other)["dimensions"] = self.dimensions
         return other
 
     def with_alike(

@@ -49,6 +49,7 @@ def by(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str
         ("picks", "--only roll", "share of bytes"),
         ("scans", "", "with its waiting"),
         ("simulator", "--only mmadd", "M firings/s"),
+        ("layer_time", "--rounds 1", "of one"),
     ],
 )
 def test_command(

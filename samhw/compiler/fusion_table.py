@@ -76,11 +76,6 @@ class FusionTable:
         self.val = Names(rows).fresh("val")
         """The name of the last row."""
         self.rows = (*rows, self.val)
-        self.headings: dict[str, str] = {}
-        """The columns in order, and what heads each of them, such as `A[i,k]`."""
-        self.joins: dict[tuple[str, str], str] = {}
-        """The join that a cell was moved into: (row, column) -> its label. Neighbours with one label share a
-        box."""
         self.computes: dict[str, tuple[str, tuple[str, ...]]] = {}
         """The tensor whose values a column has, where the region computes them for uses inside of it, and the
         indices of the use."""
@@ -91,8 +86,25 @@ class FusionTable:
         order, by the node's name."""
         self.sinks: list[PlannedNode] = []
         """The writers, from which the graph is generated."""
-        self._cells: dict[tuple[str, str], Cell] = {}
-        self._shown: dict[PlannedOutput, CellName] = {}
+
+    @cached_property
+    def headings(self) -> dict[str, str]:  # type: ignore[override]
+        """The columns in order, and what heads each of them, such as `A[i,k]`."""
+        return {}
+
+    @cached_property
+    def joins(self) -> dict[tuple[str, str], str]:  # type: ignore[override]
+        """The join that a cell was moved into: (row, column) -> its label. Neighbours with one label share a
+        box."""
+        return {}
+
+    @cached_property
+    def _cells(self) -> dict[tuple[str, str], Cell]:  # type: ignore[override]
+        return {}
+
+    @cached_property
+    def _shown(self) -> dict[PlannedOutput, CellName]:  # type: ignore[override]
+        return {}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -190,17 +202,17 @@ class RenamedTable(FusionTable):
         self.reads, self.sinks = table.reads, table.sinks
 
     @cached_property
-    def headings(self) -> dict[str, str]:
+    def headings(self) -> dict[str, str]:  # type: ignore[override]
         to = self._to
         return {to[column]: to[heading] for column, heading in self._table.headings.items()}
 
     @cached_property
-    def joins(self) -> dict[tuple[str, str], str]:
+    def joins(self) -> dict[tuple[str, str], str]:  # type: ignore[override]
         to = self._to
         return {(to[row], to[column]): to[join] for (row, column), join in self._table.joins.items()}
 
     @cached_property
-    def _cells(self) -> dict[tuple[str, str], Cell]:
+    def _cells(self) -> dict[tuple[str, str], Cell]:  # type: ignore[override]
         to = self._to
         return {
             (to[row], to[column]): Cell(
@@ -211,5 +223,5 @@ class RenamedTable(FusionTable):
         }
 
     @cached_property
-    def _shown(self) -> dict[PlannedOutput, CellName]:
+    def _shown(self) -> dict[PlannedOutput, CellName]:  # type: ignore[override]
         return {output: name.renamed(self._to) for output, name in self._table._shown.items()}

@@ -3,6 +3,7 @@ import pytest
 from samhw.choices.schedule import Schedule
 from samhw.errors import InputError
 from samhw.lang import dumps, parse
+from samhw.lang.dimensions import Dimensions
 
 CHAIN = """
 tensor A[i, k] : csr
@@ -79,6 +80,15 @@ def test_the_extents_of_moves():
     assert bound.extents(reshape) == {"a": 10, "b": 2, "i": 4, "j": 5}
     assert reshape.reduction_indices == ()
     assert parse(MOVES).bind({"A": (4, 2)}).extents(concat) == {"i": 4, "j": None}
+
+
+@pytest.mark.parametrize("shapes", [{}, {"A": (4, 2), "B": (4, 3), "D": (10,)}, {"A": (4, 2)}])
+def test_a_bound_program_has_the_dimensions_that_it_would_be_given(shapes):
+    bound = parse(MOVES).bind(shapes)
+    for program in (bound, bound.bind({}), bound.regrouped(bound.regions)):
+        given = Dimensions(program.tensors, program.statements, None, program.named, program.index_extents)
+        assert program.dimensions.extents == given.extents
+        assert all(program.dimensions.of_tensor(t) == given.of_tensor(t) for t in program.tensors)
 
 
 def test_an_unbound_program_has_the_extents_of_its_text():

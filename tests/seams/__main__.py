@@ -11,14 +11,14 @@ import traceback
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from itertools import chain, count, islice
+from itertools import chain, islice
+from itertools import count as counting
 from multiprocessing import Pool
 from time import monotonic
 
 from samhw.errors import InputError
 from tests.seams.case import Case
 from tests.seams.draw import PAIRS, draw, pair_of
-from tests.seams.features import FEATURES
 from tests.seams.matrix import Matrix
 from tests.seams.off_chip import Placed
 from tests.seams.run import FAULTS, Outcome, OutOfTime, run_case
@@ -105,6 +105,7 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=1000, help="how many run in the simulator")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--rtl", type=int, default=0, help="how many run as RTL too, from the first seed on")
+    parser.add_argument("--engines", type=int, default=0, help="how many run in both engines too")
     parser.add_argument("--hls", type=int, default=0, help="how many run as HLS too")
     parser.add_argument("--modules", type=int, default=0, help="how many modules of PyTorch run besides")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
@@ -128,7 +129,7 @@ def main() -> int:
     seeds = seeds_with(chosen.features, chosen.first)
     jobs: list[tuple[int, str | None]] = [(seed, None) for seed in islice(seeds, chosen.programs)]
     faults = simulate(jobs, chosen.jobs, is_full=chosen.pairs) if jobs else 0
-    for backend, number in (("verilator", chosen.rtl), ("hls", chosen.hls)):
+    for backend, number in (("engines", chosen.engines), ("verilator", chosen.rtl), ("hls", chosen.hls)):
         seeds = seeds_with(chosen.features, chosen.first)
         faults += build([(seed, backend) for seed in islice(seeds, TRIES * number)], number, chosen.jobs)
     return faults + import_modules(chosen.modules) > 0
@@ -136,7 +137,7 @@ def main() -> int:
 
 def seeds_with(features: Collection[str] | None, first: int) -> Iterator[int]:
     """From a seed on, those whose pairs have one of these features; all without any."""
-    return (seed for seed in count(first) if features is None or not {*pair_of(seed)}.isdisjoint(features))
+    return (seed for seed in counting(first) if features is None or not {*pair_of(seed)}.isdisjoint(features))
 
 
 def import_modules(count: int) -> int:
@@ -163,14 +164,14 @@ def simulate(jobs: list[tuple[int, str | None]], workers: int, *, is_full: bool)
     found = ends(jobs, workers)
     if is_full:
         found = chain(found, rare_ends(matrix, jobs[-1][0] + 1, workers))
-    for count, (seed, outcome) in enumerate(found, 1):
+    for number, (seed, outcome) in enumerate(found, 1):
         matrix.add(outcome)
         if outcome.kind in FAULTS:
             faults[cause(outcome)].append((seed, outcome))
             print(f"seed {seed}: {outcome.kind}: {outcome.message[:200]} {outcome.place}", flush=True)
         if monotonic() - told > 30:
             told = monotonic()
-            print(f"{count:,} cases, {dict(matrix.kinds)}, {told - begin:.0f} s", flush=True)
+            print(f"{number:,} cases, {dict(matrix.kinds)}, {told - begin:.0f} s", flush=True)
     print_faults(faults)
     rare, refused = matrix.rare(), matrix.refused()
     if is_full:

@@ -15,6 +15,7 @@ import samhw
 from samhw.app.api import DesignResult, RunnableDesign
 from samhw.errors import InputError, RunError
 from samhw.graph import HostOptions
+from samhw.sim import simulate_regions
 from tests.seams import faces
 from tests.seams.arithmetic import UnclearError, arithmetic
 from tests.seams.case import Case, WrongError
@@ -110,6 +111,9 @@ def _run(case: Case, oracle: Result | None, backend: str | None, stage: list[str
     result.check()
     if backend == "verilator":
         _run_rtl(case, design, result, stage)
+    elif backend == "engines":
+        stage[0] = "the compiled engine"
+        _run_engines(case, design)
     elif backend is not None:
         placed = design
         if backend == "hls":
@@ -155,6 +159,22 @@ def _is_refused(case: Case) -> bool:
     except InputError:
         return True
     return False
+
+
+def _run_engines(case: Case, design: RunnableDesign) -> None:
+    """Runs the regions of a design in either engine of the simulator."""
+    run = design.host_run(case.data)
+    ends = []
+    for engine in ("plain", "compiled"):
+        memories = {name: words.copy() for name, words in run.inputs.memories.items()}
+        built = run.compiled
+        results = simulate_regions(built.design, built.arch, memories, run.inputs.extents, engine=engine)
+        ends.append([(r.cycles, r.nodes, r.channels, r.memories) for r in results])
+    for plain, compiled in zip(*ends, strict=True):
+        if plain[:3] != compiled[:3] or not all(
+            np.array_equal(words, compiled[3][name]) for name, words in plain[3].items()
+        ):
+            raise WrongError(f"{compiled}, in the plain engine {plain}")
 
 
 def _run_rtl(case: Case, design: RunnableDesign, result: DesignResult, stage: list[str]) -> None:

@@ -88,22 +88,22 @@ class FusionTable:
         """The writers, from which the graph is generated."""
 
     @cached_property
-    def headings(self) -> dict[str, str]:  # type: ignore[override]
+    def headings(self) -> dict[str, str]:
         """The columns in order, and what heads each of them, such as `A[i,k]`."""
         return {}
 
     @cached_property
-    def joins(self) -> dict[tuple[str, str], str]:  # type: ignore[override]
+    def joins(self) -> dict[tuple[str, str], str]:
         """The join that a cell was moved into: (row, column) -> its label. Neighbours with one label share a
         box."""
         return {}
 
     @cached_property
-    def _cells(self) -> dict[tuple[str, str], Cell]:  # type: ignore[override]
+    def _cells(self) -> dict[tuple[str, str], Cell]:
         return {}
 
     @cached_property
-    def _shown(self) -> dict[PlannedOutput, CellName]:  # type: ignore[override]
+    def _shown(self) -> dict[PlannedOutput, CellName]:
         return {}
 
     @property
@@ -202,17 +202,17 @@ class RenamedTable(FusionTable):
         self.reads, self.sinks = table.reads, table.sinks
 
     @cached_property
-    def headings(self) -> dict[str, str]:  # type: ignore[override]
+    def headings(self) -> dict[str, str]:
         to = self._to
         return {to[column]: to[heading] for column, heading in self._table.headings.items()}
 
     @cached_property
-    def joins(self) -> dict[tuple[str, str], str]:  # type: ignore[override]
+    def joins(self) -> dict[tuple[str, str], str]:
         to = self._to
         return {(to[row], to[column]): to[join] for (row, column), join in self._table.joins.items()}
 
     @cached_property
-    def _cells(self) -> dict[tuple[str, str], Cell]:  # type: ignore[override]
+    def _cells(self) -> dict[tuple[str, str], Cell]:
         to = self._to
         return {
             (to[row], to[column]): Cell(
@@ -223,5 +223,5 @@ class RenamedTable(FusionTable):
         }
 
     @cached_property
-    def _shown(self) -> dict[PlannedOutput, CellName]:  # type: ignore[override]
+    def _shown(self) -> dict[PlannedOutput, CellName]:
         return {output: name.renamed(self._to) for output, name in self._table._shown.items()}

@@ -46,7 +46,7 @@ def rows(rounds: int) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--rounds", type=int, default=10)
+    options.add_argument("--rounds", type=int, default=20)
     given = options.parse_args()
     report("compiling layers", list(rows(given.rounds)), given.json)
 

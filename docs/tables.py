@@ -296,7 +296,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         where={"design": one_of("SpMM")},
         digits=1,
     ),
-    "layer-time": Columns("layer_time", "layers; regions; fabrics; ms; times one: of one", machine=True),
+    "layer-time": Columns("layer_time", "layers; ms; times one: of one", machine=True),
     "first-run": Columns("first_run", "command; empty cache; full cache; engine's start", machine=True),
     "simulator": Summary(
         {"simulator": "on chip", "simulator_ddr4": "DDR4"},

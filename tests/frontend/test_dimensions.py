@@ -30,8 +30,9 @@ def test_indices_of_one_extent_are_one_dimension() -> None:
 def test_dimensions_are_worked_out_once_for_each_program() -> None:
     program = parse(CHAIN)
     assert program.dimensions is program.dimensions
-    assert program.bind({}).dimensions is not program.dimensions
+    assert program.bind({}).dimensions is program.dimensions
     assert program.bind({}).dimensions.extents == program.dimensions.extents
+    assert program.bind({"A": (5, 7)}).dimensions is not program.dimensions
 
 
 def test_names_meet_neither_indices_nor_each_other() -> None:

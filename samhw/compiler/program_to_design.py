@@ -13,7 +13,7 @@ from samhw.compiler.nameless import Nameless, repeated
 from samhw.compiler.passes import Lowerable, apply_region_passes
 from samhw.compiler.placement import arrays_off_chip
 from samhw.compiler.region import LoweredRegion, lower_region
-from samhw.compiler.renamed import Pattern, renamed_region
+from samhw.compiler.renamed import Template, renamed_region
 from samhw.compiler.row_ranges import row_ranges
 from samhw.compiler.scope import Scope
 from samhw.compiler.shared_hardware import with_fabrics
@@ -91,13 +91,13 @@ def _like_another(
     if key not in scope.lowerings:
         try:
             found = _region(alone.scope(), 0, marked, last)
-            scope.lowerings[key] = None if isinstance(found, Refusal) else Pattern(found)
+            scope.lowerings[key] = None if isinstance(found, Refusal) else Template(found)
         except InputError:
             scope.lowerings[key] = None
-    pattern: Pattern | None = scope.lowerings[key]
-    if pattern is None:
+    template: Template | None = scope.lowerings[key]
+    if template is None:
         return None
-    return renamed_region(pattern, alone.names, scope, number, "" if chosen is None else chosen.why)
+    return renamed_region(template, alone.names, scope, number, "" if chosen is None else chosen.why)
 
 
 def with_memory(compiled: Compiled, memory: OffChipMemory) -> Compiled:

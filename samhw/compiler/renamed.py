@@ -17,7 +17,7 @@ from samhw.lang.decision import RegionDecision
 from samhw.lang.fusion import FusedRegion
 from samhw.names import Names
 
-__all__ = ["Pattern", "renamed_decision", "renamed_region"]
+__all__ = ["Template", "renamed_decision", "renamed_region"]
 
 
 _MARKED = re.compile("([\ue000-\uf8ff])(_\\d+)?")
@@ -28,7 +28,7 @@ _BETWEEN = "\0"
 
 
 @dataclass
-class Pattern:
+class Template:
     """A region that is compiled in characters.
 
     Attributes:
@@ -90,19 +90,19 @@ def renamed_decision(chosen: RegionDecision, names: Mapping[int, str], label: st
 
 
 def renamed_region(
-    pattern: Pattern, names: Mapping[int, str], scope: Scope, number: int, note: str
+    template: Template, names: Mapping[int, str], scope: Scope, number: int, note: str
 ) -> CompiledRegion | None:
     """A compiled region for an equal one; None where that would have been given other names by itself.
 
     Args:
-        names: for the characters in the pattern, the program's among them.
+        names: for the characters in the template, the program's among them.
         note: that of the equal region.
     """
-    found, region, program = pattern.region, scope.program.regions[number], scope.program
+    found, region, program = template.region, scope.program.regions[number], scope.program
     fused = FusedRegion(program, region, found.fused.sharing, scope.recomputed)
     made = dict(zip(found.fused.dimension, fused.dimension, strict=True)) | _columns(found, names, program)
     others = {mark: name for mark, name in made.items() if mark.translate(names) != name}
-    to = _Names(names, others, pattern.texts)
+    to = _Names(names, others, template.texts)
     table, graph = RenamedTable(found.table, to), _graph(found.graph, to, scope.name(number))
     columns = to.all(found.table.columns)
     own = {column for column in columns if column in program.tensors}
@@ -132,7 +132,7 @@ def renamed_region(
         reasons={to[channel]: to[why] for channel, why in found.reasons.items()},
         note=note,
     )
-    pattern.texts = pattern.texts or tuple(to)
+    template.texts = template.texts or tuple(to)
     return renamed
 
 

@@ -169,8 +169,8 @@ class Placement:
             return frozenset(off)
         if self.is_limit and self.on and taken > self.room:
             raise InputError(
-                f"What is placed on the chip takes {taken:,} bytes there, and --on-chip gives {self.room:,}; "
-                "give it more, or place less there."
+                f"What is placed on the chip takes {taken:,} bytes there, and on_chip (--on-chip) gives "
+                f"{self.room:,}; give it more, or place less there."
             )
         keyed = ((sum(sizes[name] for name in group), sorted(group)) for group in others)
         for size, members in sorted(keyed):

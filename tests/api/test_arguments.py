@@ -183,3 +183,9 @@ def test_the_arrays_of_the_user_stay() -> None:
     matrix.data = np.concatenate([matrix.data, [7.0, 7.0]])
     np.testing.assert_array_equal(run(A=matrix)["T"], X)
     assert (len(matrix.indices), len(matrix.data)) == (5, 5)
+
+
+@pytest.mark.parametrize("matrix", [np.full((3, 3), 300), np.full((3, 3), 0.5)])
+def test_a_refusal_of_values_names_the_argument(matrix: Any) -> None:
+    with pytest.raises(InputError, match=r"type .*\(--value, or in Python value=\.\.\)"):
+        samhw.compile(SPMM, value="i8").run(A=matrix, X=X)

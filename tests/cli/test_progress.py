@@ -1,14 +1,15 @@
-"""What commands show of long work, on a terminal and not elsewhere."""
+"""What commands show of long work: a line on a terminal, and sentences after some silence elsewhere."""
 
 import logging
 import re
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from samhw.app.cli import main
-from samhw.app.cli.progress import building, follow
+from samhw.app.cli.progress import building, follow, line, phase
 from samhw.files import cache_directory
 from samhw.sim import Progress
 
@@ -108,3 +109,32 @@ def test_a_long_name_of_a_build_stays_in_one_line(
         pass
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err).splitlines()
     assert max(map(len, lines)) == 80
+
+
+def test_elsewhere_silence_ends(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("samhw.app.cli.progress.QUIET", 0.05)
+    with line("sweep", "{task.completed} of {task.total}") as shown:
+        shown.show(3, 12, "2 from the journal")
+        time.sleep(0.2)
+    said = capsys.readouterr().err
+    assert re.match(
+        r"samhw: sweep has worked for \d s, 3 of 12 done, about \d s left, 2 from the journal\n", said
+    )
+    assert 1 <= said.count("\n") <= 3  # Each pause is as long as all before it.
+    for work in (follow, phase, building):
+        with work("simulator"):
+            time.sleep(0.2)
+        assert capsys.readouterr().err.startswith("samhw: simulator has worked for 0 s\n")
+    time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+
+
+def test_elsewhere_short_work_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    with line("tune", "{task.completed} schedules") as shown:
+        shown.show(1, None, "best 3 cycles")
+    assert capsys.readouterr().err == ""
+
+
+def test_elsewhere_long_work_begins_with_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    with line("correlate", "{task.completed}", begin="building 2 programs"):
+        assert capsys.readouterr().err == "samhw: building 2 programs\n"

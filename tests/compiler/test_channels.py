@@ -176,7 +176,7 @@ def test_what_a_channel_cannot_hold_ends_the_region_or_is_refused() -> None:
     large, arch = parse(RESIDUAL.replace("e=8", "e=100000")), Arch(deepest=1 << 16)
     first, second = compile_job(Job(large, arch=arch)).regions
     assert [r.region.statements[0].lhs.tensor for r in (first, second)] == ["H", "Y"]
-    with pytest.raises(ScheduleError, match=r"hold 100,001 tokens, .* or permit more than 65,536 in"):
+    with pytest.raises(ScheduleError, match=r"hold 100,001 tokens, .* or permit more than 65,536 by"):
         compile_job(Job(large, Schedule(order=("i", "e")), arch=arch))
     (graph,) = compile_job(Job(large)).design.runs
     assert max(channel.depth for channel in graph.channels) > 100001

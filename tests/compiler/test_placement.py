@@ -80,7 +80,7 @@ def test_the_smallest_lie_on_the_chip() -> None:
     # What is placed on the chip takes of the room first, what is placed off it nothing.
     assert off(compiled({"X": "chip"}, str(4096 + least))) == {*sizes} - {"X.vals", "A.pos1", "A.crd1"}
     assert off(compiled({"A": "ddr"}, str(together))) == {*sizes} - {"T.pos1", "T.crd1"}
-    with pytest.raises(InputError, match="takes 4,096 bytes there, and --on-chip gives 4,095"):
+    with pytest.raises(InputError, match=r"takes 4,096 bytes there, and on_chip .--on-chip. gives 4,095"):
         off(compiled({"X": "chip"}, "4095"))
     assert off(compiled({"X": "chip"}, "4KB")) == {*sizes} - {"X.vals"}
 

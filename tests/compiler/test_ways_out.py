@@ -246,7 +246,7 @@ CASES = {
     ),
     "a channel too deep": (
         Way(RESIDUAL, {"order": ("i", "e")}, deepest=4),
-        "would have to hold 9 tokens, .* or permit more than 4 in",
+        "would have to hold 9 tokens, .* or permit more than 4 by",
         [Way(RESIDUAL, {"order": ("i", "e")}, deepest=9), Way(RESIDUAL, deepest=4)],
     ),
     "blocks": (

@@ -91,8 +91,7 @@ def accuracy(
                     ) from error
                 raise
             for name, (kind, own) in given.items():
-                if shown is not None:
-                    shown.show(number, len(inputs), f"{text}, {name}")
+                shown.show(number, len(inputs), f"{text}, {name}")
                 rows[name] += _measured(drawn.with_types(own), schedule, kind, text, own)
     found = Accuracy(program, tuple(chain.from_iterable(rows.values())), clock)
     if json_target:

@@ -108,14 +108,15 @@ def correlate(
     workloads = _told_apart([[options.workload(name, [spec]) for spec in data] for name in names])
     at_once = min(jobs or os.cpu_count() or 1, len(names))
     warn_before([w for of_program in workloads for w in of_program], jobs=max(1, at_once), rtl=True)
-    with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
+    what = f"{counted(len(workloads), 'program')} for {and_more([b.name for b in backends])}"
+    begin = f"building {what}, some seconds for each that is not cached"
+    with line("correlate", "{task.completed:.0f} of {task.total} programs", begin=begin) as shown:
+        shown.show(0, len(workloads))
         done = count(1)
-        progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
-        if shown:
-            shown.show(0, len(workloads))
-        else:
-            what = f"{counted(len(workloads), 'program')} for {and_more([b.name for b in backends])}"
-            click.echo(f"samhw: building {what}, some seconds for each", err=True)
+
+        def progress(name: str) -> None:
+            shown.show(next(done), len(workloads), name)
+
         given = {**options.compiler(), "memory": placed}
         result = run_all(workloads, schedules, backends=backends, jobs=jobs, progress=progress, **given)
     summary = result.to_json()

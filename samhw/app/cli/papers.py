@@ -64,8 +64,7 @@ def papers(
     with line("papers", "{task.completed:.0f} of {task.total} points") as shown:
 
         def progress(state: State) -> None:
-            if shown:
-                shown.show(state.done, state.total, f"{state.reused} from journals" if state.reused else "")
+            shown.show(state.done, state.total, f"{state.reused} from journals" if state.reused else "")
 
         found = run_figures(
             chosen,

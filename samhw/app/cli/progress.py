@@ -1,10 +1,13 @@
-"""What a command shows of long work: a line on stderr, where that is a terminal."""
+"""What a command shows of long work, on stderr: a line that changes on a terminal, and elsewhere a sentence
+after some seconds of silence."""
 
 import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
@@ -27,6 +30,10 @@ of which may take minutes."""
 LONG_RUN = 90.0
 """Seconds from which on a run is announced."""
 
+QUIET = 10.0
+"""Seconds of silence after which a command says, where stderr is no terminal, that it works; then after as
+long again as it has taken, so that a log of hours has some lines."""
+
 
 def _terminal() -> "Console | None":
     """What is written to stderr, where that is a terminal."""
@@ -39,6 +46,14 @@ def _terminal() -> "Console | None":
 
 
 class Line:
+    """What is done so far, and of how much."""
+
+    def show(self, done: float, total: float | None, note: str = "") -> None:
+        """Shows what is done, of how much (None if nobody knows), and a note after it."""
+        raise NotImplementedError
+
+
+class _Bar(Line):
     """A line with a bar, the time so far and about the time left."""
 
     def __init__(self, name: str, progress: "Progress"):
@@ -46,7 +61,6 @@ class Line:
         self._progress = progress
 
     def show(self, done: float, total: float | None, note: str = "") -> None:
-        """Shows what is done, of how much (None if nobody knows), and a note after it."""
         if not self._progress.tasks:
             self._progress.add_task(self._name, total=total, note=note)
         self._progress.update(self._progress.task_ids[0], completed=done, total=total, note=note)
@@ -57,18 +71,54 @@ class Line:
             self._progress.remove_task(task)
 
 
-@contextmanager
-def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
-    """A line that goes when the work is done; None where stderr is no terminal.
+class _Sentences(Line):
+    """What is said where no line can change."""
 
-    Args:
-        count: how the line says what is done, with rich's fields of a task.
-        window: seconds that the speed is averaged over.
-    """
-    console = _terminal()
-    if console is None:
-        yield None
-        return
+    def __init__(self, name: str):
+        self._name = name
+        self._start = monotonic()
+        self._done, self._total, self._note = 0.0, None, ""  # type: tuple[float, float | None, str]
+
+    def show(self, done: float, total: float | None, note: str = "") -> None:
+        self._done, self._total, self._note = done, total, note
+
+    def say(self, ended: Event) -> None:
+        """Says how far the work is, until it has ended."""
+        pause = QUIET
+        while not ended.wait(pause):
+            pause = monotonic() - self._start
+            click.echo(f"samhw: {self}", err=True)
+
+    def __str__(self) -> str:
+        passed = monotonic() - self._start
+        said = [f"{self._name} has worked for {passed:,.0f} s"]
+        if self._done or self._total:
+            said.append(
+                f"{self._done:,.0f} done"
+                if self._total is None
+                else f"{self._done:,.0f} of {self._total:,.0f} done"
+            )
+        if self._total and self._done:
+            said.append(f"about {passed * (self._total / self._done - 1):,.0f} s left")
+        return ", ".join(filter(None, [*said, self._note]))
+
+
+@contextmanager
+def _sentences(name: str) -> Iterator[Line]:
+    """Says of work that takes long how far it is, in a thread of its own."""
+    shown, ended = _Sentences(name), Event()
+    thread = Thread(target=shown.say, args=[ended], daemon=True)
+    thread.start()
+    try:
+        yield shown
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def _bar(console: "Console", name: str, count: str, window: float) -> Iterator[_Bar]:
+    """A line on a terminal; the arguments are those of `line`."""
     # As with the terminal.
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.table import Column
@@ -91,17 +141,38 @@ def line(name: str, count: str, window: float = LONG) -> Iterator[Line | None]:
     with Progress(
         *columns, console=console, transient=True, expand=True, speed_estimate_period=window
     ) as progress:
-        yield Line(name, progress)
+        yield _Bar(name, progress)
+
+
+@contextmanager
+def line(name: str, count: str, window: float = LONG, *, begin: str = "") -> Iterator[Line]:
+    """A line that goes when the work is done, or sentences where stderr is no terminal.
+
+    Args:
+        count: how the line says what is done, with rich's fields of a task.
+        window: seconds that the speed is averaged over.
+        begin: what is said first where stderr is no terminal, of work that takes long at all times.
+    """
+    console = _terminal()
+    if console is not None:
+        with _bar(console, name, count, window) as bar:
+            yield bar
+        return
+    if begin:
+        click.echo(f"samhw: {begin}", err=True)
+    with _sentences(name) as sentences:
+        yield sentences
 
 
 @contextmanager
 def follow(name: str) -> Iterator[Callable[[RunProgress], None] | None]:
     """A line for a run of the simulator. Gives what `simulate` takes as `progress`."""
-    with line(name, "{task.percentage:>3.0f}%", SOON) as shown:
-        if shown is None:
+    console = _terminal()
+    if console is None:
+        with _sentences(name):
             yield None
-            return
-
+        return
+    with _bar(console, name, "{task.percentage:>3.0f}%", SOON) as shown:
         running = ""
 
         def progress(state: RunProgress) -> None:
@@ -129,10 +200,11 @@ def _timed(console: "Console") -> "Progress":
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    """Says on a terminal what takes its time, until it is done."""
+    """Says what takes its time, until it is done."""
     console = _terminal()
     if console is None:
-        yield
+        with _sentences(name):
+            yield
         return
     with _timed(console) as progress:
         progress.add_task(name, total=None)
@@ -188,7 +260,8 @@ def building(name: str) -> Iterator[None]:
     """
     console = _terminal()
     if console is None:
-        with _listening(logging.INFO, lambda text: click.echo(f"samhw: {text}", err=True)):
+        listening = _listening(logging.INFO, lambda text: click.echo(f"samhw: {text}", err=True))
+        with listening, _sentences(name):
             yield
         return
     with _timed(console) as progress:

@@ -137,10 +137,7 @@ def sweep(
         def progress(state: State) -> None:
             if state.done == state.reused and not scheduler:
                 _warn_before(configurations, state.total - state.done, jobs or os.cpu_count() or 1)
-            if shown:
-                shown.show(
-                    state.done, state.total, f"{state.reused} from the journal" if state.reused else ""
-                )
+            shown.show(state.done, state.total, f"{state.reused} from the journal" if state.reused else "")
 
         rows = run(
             configurations, Path(output), jobs=jobs, scheduler=scheduler, shard=part, progress=progress

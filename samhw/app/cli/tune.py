@@ -262,9 +262,8 @@ def _say(tuned: Tuned, program: str, output: str) -> None:
     )
 
 
-def _show(shown: Line | None, count: int, note: str) -> None:
-    if shown is not None:
-        shown.show(count, None, note)
+def _show(shown: Line, count: int, note: str) -> None:
+    shown.show(count, None, note)
 
 
 def _trials(
@@ -273,7 +272,7 @@ def _trials(
     end: float,
     jobs: int | None,
     scheduler: str | None,
-    shown: Line | None,
+    shown: Line,
 ) -> list[Trial]:
     """What simulations say of the schedules, as many as the budget allows, but two at least."""
     configurations = list(listed.values())

@@ -21,7 +21,7 @@ from samhw.errors import StreamError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Node, PortDelays, levels
 from samhw.words import counted
 
-__all__ = ["depths", "most_tokens", "reductions_awaited", "with_delays"]
+__all__ = ["depths", "most_tokens", "permit_more", "reductions_awaited", "with_delays"]
 
 
 SHORT = 1 / 8
@@ -102,7 +102,7 @@ def depths(assembly: Assembly) -> Assembly:
                     f"{', '.join(inner)}, which waits for {awaited}",
                     f"end the fused region before {sink.name}",
                     "choose another order",
-                    f'permit more than {arch.deepest:,} in the file of --arch ("deepest")',
+                    permit_more(arch),
                 )
             fibers = max(1, min(count, arch.deepest // tokens))
             depth += fibers * tokens
@@ -431,6 +431,14 @@ def _lane_room(
                 rows = lanes * (2 if inner else arch.lane_rows + 2)
                 room = max(room, rows * most_tokens(inner, extent, own.shares))
     return (room, f"{counted(room, 'token')} of rows that are in lanes") if room else None
+
+
+def permit_more(arch: Arch) -> str:
+    """The way out for a channel that would be too deep, on the command line and in Python."""
+    return (
+        f'permit more than {arch.deepest:,} by "deepest" in the file of --arch, or in Python by '
+        "arch={'deepest': ..}"
+    )
 
 
 def most_tokens(levels: tuple[str, ...], extent: Mapping[str, int], shares: Mapping[str, int]) -> int:

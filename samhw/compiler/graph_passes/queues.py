@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import prod
 
 from samhw.compiler.graph_passes import Assembly
-from samhw.compiler.graph_passes.depths import most_tokens
+from samhw.compiler.graph_passes.depths import most_tokens, permit_more
 from samhw.errors import InputError
 from samhw.graph import Arch, Channel, Endpoint, Graph, Levels, Node, levels
 from samhw.words import counted
@@ -63,8 +63,7 @@ def with_room(
         if depth > arch.deepest:
             raise InputError(
                 f"Channel {name} would have to hold {counted(depth, 'token')}, with the queue after "
-                f"{behind[name]}; give it fewer rows, or permit more than {arch.deepest:,} in the file of "
-                '--arch ("deepest").'
+                f"{behind[name]}; give it fewer rows, or {permit_more(arch)}."
             )
     found = dict(reasons)
     for name, tokens in room.items():

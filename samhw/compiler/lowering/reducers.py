@@ -142,7 +142,8 @@ def _counting(builder: TableBuilder, reduce: Reduce) -> ValueType:
     if not counts_to(kind, last):
         raise InputError(
             f"The coordinates of {reduce.op} along {reduce.index} in '{builder.title}' go up to {last:,}, "
-            f"which {kind} cannot count to; choose a wider --value."
+            f"which {kind} cannot count to; choose a wider type "
+            "(--value, or in Python value=..)."
         )
     return kind
 

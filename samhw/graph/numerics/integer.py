@@ -109,18 +109,18 @@ class Integer(_TwosComplement):
         if array.dtype.kind not in "iub":
             if not np.all(np.isfinite(array)):
                 raise InputError(
-                    f"The data holds NaN or infinity, which {self.name} has not; clean it or choose --value "
-                    "f32."
+                    f"The data holds NaN or infinity, which {self.name} has not; clean it or "
+                    "choose f32 (--value f32, or in Python value='f32')."
                 )
             if not np.all(array == np.rint(array)):
                 raise InputError(
                     f"The data holds {array[array != np.rint(array)].flat[0]}, which is no integer; round "
-                    f"it or choose another --value than {self.name}."
+                    f"it or choose another type than {self.name} (--value, or in Python value=..)."
                 )
         if array.size and not (self.lowest <= array.min().item() and array.max().item() <= self.highest):
             raise InputError(
                 f"The data holds values beyond {self.name} ({self.lowest} to {self.highest}); scale it or "
-                "choose a wider --value."
+                "choose a wider type (--value, or in Python value=..)."
             )
         words: Words = array.astype(np.int64) & (1 << self.width) - 1
         return words
@@ -154,7 +154,8 @@ class Fixed(_TwosComplement):
         array = np.asarray(values, dtype=np.float64)
         if not np.all(np.isfinite(array)):
             raise InputError(
-                f"The data holds NaN or infinity, which {self.name} has not; clean it or choose --value f32."
+                f"The data holds NaN or infinity, which {self.name} has not; clean it or "
+                "choose f32 (--value f32, or in Python value='f32')."
             )
         raw = np.clip(np.rint(np.ldexp(array, self.fraction)), self.lowest, self.highest)
         words: Words = raw.astype(np.int64) & (1 << self.width) - 1

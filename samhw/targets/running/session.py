@@ -390,7 +390,8 @@ def _fault(graph: Graph, node: Node, cause: Cause) -> RunError:
 
 
 _FAILURES = {
-    Cause.OVERFLOW: "a result leaves the range of {value}; scale the data or choose a wider --value.",
+    Cause.OVERFLOW: "a result leaves the range of {value}; scale the data or choose a wider type "
+    "(--value, or in Python value=..).",
     Cause.CAPACITY: "its memory is full; build with a greater capacity (--capacity).",
     Cause.RANGE: (
         "a coordinate or reference lies beyond its extent or memory; "

@@ -228,7 +228,9 @@ class Program:
                 raise InputError(f"Index {name} cannot have extent {extent}; give 1 to {MAX_EXTENT:,}.")
             if dimensions.extents[name] not in (None, extent):
                 has = dimensions.extents[name]
-                raise InputError(f"'{self.name}' has {name}={has}, and not {extent}; change one of them.")
+                raise InputError(
+                    f"'{self.name}' says that {name}={has}, and not {extent}; change it there, or give {has}."
+                )
         tensors = {
             name: replace(
                 decl, shape=tuple(extents.get(d, dimensions.extents[d]) for d in dimensions.of_tensor(name))

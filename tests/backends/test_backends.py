@@ -79,7 +79,10 @@ def test_another_backend(echo: Backend, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (("run", "spmv", "--wave", "a.vcd"), "--wave records the RTL's signals; add '--backend verilator'."),
+        (
+            ("run", "spmv", "--wave", "a.vcd"),
+            "--wave records the RTL's signals, which --backend sim has not; give '--backend verilator'.",
+        ),
         (("run", "spmv", "--regions", "top"), "how the HLS design is built; add '--backend hls'."),
         (
             ("build", "spmv", "--target", "sim", "-o", "out", "--regions", "top"),

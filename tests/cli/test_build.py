@@ -126,7 +126,8 @@ def test_extents_that_cannot_be(extents: str, sentence: str) -> None:
 def test_extents_that_the_text_has(tmp_path: Path) -> None:
     path = tmp_path / "p.ein"
     path.write_text("tensor a[i=9] : dense\ny[i] = a[i]\n")
-    assert "'p' has i=9, and not 10; change one of them." in refused("compile", path, "--extents", "i=10")
+    said = "'p' says that i=9, and not 10; change it there, or give 9."
+    assert said in refused("compile", path, "--extents", "i=10")
 
 
 def test_a_larger_build_runs_smaller_data() -> None:

@@ -25,7 +25,7 @@ def test_a_refusal_has_its_cause_its_place_and_each_way_out():
     assert refusal.place == ("Z",)
     assert refusal.cause.startswith("No order of indices suits")
     assert refusal.ways == (
-        "store one of them in another mode order, such as '@ (1, 0)'",
+        "store all of these tensors in one order of modes (for two, '@ (1, 0)')",
         "permit permuted copies (--permute)",
     )
 

@@ -235,6 +235,8 @@ def test_the_search_for_types_as_a_command(tmp_path: Path) -> None:
     assert f"with --types '{','.join(f'{n}={k}' for n, k in best['types'].items())}'" in done.output
     run = CliRunner().invoke(main, ["run", str(output), "--data", "karate", "--json", "-"])
     assert json.loads(run.stdout)["checked"]
+    # What was simulated has the cycles of that run, and not those that were expected.
+    assert json.loads(run.stdout)["cycles"] == best["cycles"]
 
 
 @pytest.mark.parametrize(

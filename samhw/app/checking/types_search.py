@@ -63,6 +63,7 @@ class TypedPoint:
         types: by tensor, of those that have others than the program's.
         least, most: what the bounds prove of the error.
         measured: the error of a run; None where no run was needed, infinite where it overflowed.
+        taken: the cycles of that run.
     """
 
     types: tuple[tuple[str, ValueType], ...]
@@ -72,6 +73,12 @@ class TypedPoint:
     least: float = 0.0
     most: float = inf
     measured: float | None = None
+    taken: int | None = None
+
+    @property
+    def said_cycles(self) -> int:
+        """Those of a run, or else those that are expected. The search compares what is expected alone."""
+        return round(self.cycles) if self.taken is None else self.taken
 
     @property
     def error(self) -> float:
@@ -94,7 +101,8 @@ class TypedPoint:
     def words(self) -> str:
         """What is expected of it, in a line."""
         error = f"error {self.error:.2g}" + ("" if self.measured is not None else " at most")
-        return f"{error}, about {self.luts:,.0f} LUTs, {self.bytes:,.0f} bytes, {self.cycles:,.0f} cycles"
+        sizes = f"about {self.luts:,.0f} LUTs, {self.bytes:,.0f} bytes"
+        return f"{error}, {sizes}, {'' if self.taken else 'about '}{self.said_cycles:,} cycles"
 
     def price(self, objective: Price) -> tuple[float, ...]:
         """What is to become small, and what decides between equals."""
@@ -106,7 +114,7 @@ class TypedPoint:
         numbers = {"least": self.least, "most": self.most, "measured": self.measured}
         errors = {f"{n}_error": None if e in (None, inf) else e for n, e in numbers.items()}
         kinds = {name: kind.name for name, kind in self.types}
-        figures = {"cycles": round(self.cycles), "luts": round(self.luts), "bytes": round(self.bytes)}
+        figures = {"cycles": self.said_cycles, "luts": round(self.luts), "bytes": round(self.bytes)}
         return {"types": kinds, **figures, **errors}
 
 
@@ -121,6 +129,7 @@ class TunedTypes:
         points: what was looked at, the program in its own types first.
         proved: of how many the bounds alone have said whether they are within the limit.
         simulated: how many were simulated.
+        is_cut: the time ended before all was looked at.
     """
 
     data: str
@@ -130,6 +139,7 @@ class TunedTypes:
     points: tuple[TypedPoint, ...]
     proved: int
     simulated: int
+    is_cut: bool = False
 
     @property
     def about(self) -> str:
@@ -141,7 +151,8 @@ class TunedTypes:
     @property
     def counts(self) -> str:
         """How much was looked at, in words."""
-        return f"{len(self.points)} judged, {self.proved} by bounds alone, {self.simulated} simulated"
+        counts = f"{len(self.points)} judged, {self.proved} by bounds alone, {self.simulated} simulated"
+        return counts + (", when the time ended (--budget)" if self.is_cut else "")
 
     def program(self, program: Program) -> Program:
         """The program that was given, in the best types."""
@@ -194,7 +205,7 @@ class TunedTypes:
             ]
             most = f"at most {point.most:.2g}" if point.most < inf else ""
             proven = f"at least {point.least:.2g}" if point.least > self.limit else most
-            figures = (f"{number:,.0f}" for number in (point.luts, point.bytes, point.cycles))
+            figures = (f"{number:,.0f}" for number in (point.luts, point.bytes, point.said_cycles))
             error = "" if point.measured is None else f"{point.measured:.2g}"
             front = "yes" if point in self.front else ""
             rows.append([error, proven, *figures, front, ", ".join(filter(None, marks))])
@@ -276,6 +287,7 @@ class _Search:
         self.known: dict[str, TypedPoint | None] = {}
         self.proved = 0
         self.simulated: set[str] = set()
+        self.is_cut = False
 
     def descend(self) -> None:
         """Takes, group by group, what is cheaper and within the limit, until nothing is."""
@@ -286,6 +298,7 @@ class _Search:
             changed = False
             for types in self.moves(dict(best.types)):
                 if monotonic() >= self.end:
+                    self.is_cut = True
                     return
                 point = self.priced(types)
                 if point is None or point.price(self.objective) >= best.price(self.objective):
@@ -382,7 +395,8 @@ class _Search:
                 raise
             return self.keep(replace(point, measured=inf))
         found = differences(self.workload, result.outputs)
-        return self.keep(replace(point, measured=max(one.relative_error for one in found.values())))
+        error = max(one.relative_error for one in found.values())
+        return self.keep(replace(point, measured=error, taken=result.cycles))
 
     def found(self) -> TunedTypes:
         """All that has an error, with those of the front and the best measured."""
@@ -402,6 +416,7 @@ class _Search:
             points,
             self.proved,
             len(self.simulated),
+            self.is_cut,
         )
 
 

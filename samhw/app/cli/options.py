@@ -129,7 +129,7 @@ _BESIDE = (
     click.option(
         "--extents",
         metavar="i=N,..",
-        help="Greatest extents of indices, where neither the program nor data gives them or more is wanted.",
+        help="Greatest extents of indices that the program leaves open, if data gives none or less.",
     ),
     ARCH,
 )

@@ -126,7 +126,11 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     help="cpu: time the same program by SciPy and NumPy on this machine.",
 )
 @report_option
-@click.option("--wave", type=OUTPUT, help="Record the RTL's signals (.fst, .vcd).")
+@click.option(
+    "--wave",
+    type=OUTPUT,
+    help="Record the RTL's signals under Verilator (.vcd; .fst needs lz4 and zlib).",
+)
 @click.option(
     "--trace",
     type=TraceFile(dir_okay=False, allow_dash=True),
@@ -444,7 +448,10 @@ def _check_options(
             "verilator', or a board with one, as in '--backend board:ulx3s --emulate'."
         )
     if wave and not backend.records_waves:
-        raise InputError(f"--wave records the RTL's signals; add {say_backends(lambda b: b.records_waves)}.")
+        able = say_backends(lambda b: b.records_waves)
+        raise InputError(
+            f"--wave records the RTL's signals, which --backend {backend.name} has not; give {able}."
+        )
     if regions and "one_top" not in backend.settings:
         able = say_backends(lambda b: "one_top" in b.settings)
         raise InputError(f"--regions says how the HLS design is built; add {able}.")

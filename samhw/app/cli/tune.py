@@ -238,7 +238,8 @@ def _write_types(tuned: TunedTypes, program: Program, views: _Views) -> None:
         print_json(views.json_target, tuned.to_json())
     if views.json_target != "-":
         print_table(Console(), tuned.grid(), title=f"{views.program} on {tuned.data}: {tuned.about}")
-        click.echo(f"{views.output}: {best.words}, with --types '{best.text}'; {tuned.counts}")
+        types = f"with --types '{best.text}'" if best.types else "in the program's own types"
+        click.echo(f"{views.output}: {best.words}, {types}; {tuned.counts}")
     if views.plot:
         from samhw.app.report.plots import plot_types
 

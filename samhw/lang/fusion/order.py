@@ -210,7 +210,7 @@ def _cycle(graph: PartialOrder) -> StreamError:
     asked = ", ".join(f"{graph.edges[u, v][0]} wants {u} outside {v}" for u, v in cycle)
     return StreamError(
         f"No order of indices suits the storage of all tensors and the orders of all statements ({asked})",
-        "store one of them in another mode order, such as '@ (1, 0)'",
+        "store all of these tensors in one order of modes (for two, '@ (1, 0)')",
         "permit permuted copies (--permute)" if curable else "change or leave out an order",
     )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from samhw.errors import InputError
-from samhw.graph.numerics import Integer, ValueType, value_type
+from samhw.graph.numerics import Integer, ValueType
 from samhw.importers.mlir.written_bodies import ELEMENTS, WrittenBody, number_text
 from samhw.lang import COORDINATES, RANKINGS, Program, Statement
 from samhw.lang.expr import Access, Add, Concat, Expr, Neg, Recurrence, Reshape, RunningReduction, Sub
@@ -25,20 +25,19 @@ _INFINITE = {
 """The least and the greatest value of a type of floating point."""
 
 
-def write_function(program: Program, element: str) -> str:
+def write_function(program: Program, value: ValueType) -> str:
     """A program, all of whose extents are known, as a function in MLIR: a `linalg.generic` for each
     statement, with the formats as encodings. Each tensor has its type, and numbers are converted where
     docs/numerics.md ("Types of operations") says so.
 
     Args:
-        element: the value type of tensors that have none of their own.
+        value: the type of tensors that have none of their own.
 
     Raises:
         InputError: for a statement or a value type that linalg has no form for.
     """
-    default = value_type(element)
-    program = typed(program, default)
-    types = types_of(program, default)
+    program = typed(program, value)
+    types = types_of(program, value)
     for kind in (*types.values(), *named_types(program)):
         if kind.name not in ELEMENTS:
             raise InputError(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from samhw.errors import InputError
-from samhw.graph.numerics import Integer, ValueType, holds, value_type
+from samhw.graph.numerics import Float, Integer, ValueType, holds
 from samhw.lang.expr import Access, Add, Binary, Call, Div, Expr, Literal, Mul, Neg, Parens, Sub
 from samhw.lang.typed import REAL, kind_of
 
@@ -155,7 +155,7 @@ class WrittenBody:
 
     def scaled(self, *arguments: Expr) -> str:
         """A `scale`: a product of 64 bits, shifted to the right, rounded and cut to the type of the body."""
-        whole = self.of(value_type("i32"))
+        whole = self.of(Integer(32))
         x, multiplier, shift = (
             self.add(f"arith.extsi {whole.expr(argument)}", "i32 to i64") for argument in arguments
         )
@@ -209,7 +209,7 @@ class WrittenBody:
         if self.is_integer:
             raise InputError(f"'{function}' is no function of integers; choose f32 or bf16 by --value.")
         if function in _ROUNDED:
-            narrow = self.of(value_type(function))
+            narrow = self.of(Float(function))
             return self.convert(narrow.convert(given[0], self), narrow)
         if function in _MATH:
             return self.add(f"math.{_MATH[function]} {given[0]}")

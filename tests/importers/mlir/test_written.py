@@ -8,6 +8,7 @@ import pytest
 
 from samhw.app.workload import Workload, make_workload
 from samhw.errors import InputError
+from samhw.graph.numerics import Float, value_type
 from samhw.importers.core import HostArray
 from samhw.importers.mlir import ImportedFunction, import_function, interpret, read_module, write_function
 from samhw.lang import Program, kernel_names, load_named, model_names, parse
@@ -16,7 +17,7 @@ from samhw.lang.reference import evaluate_program
 
 def read_back(workload: Workload, element: str = "f32") -> tuple[ImportedFunction, dict[str, HostArray]]:
     """A workload's program, written and read, and its data."""
-    text = write_function(workload.program, element)
+    text = write_function(workload.program, value_type(element))
     module = read_module(text, "t.mlir")
     held = {}
     for decl in workload.program.operands:
@@ -98,7 +99,7 @@ def test_a_construct_is_written(case: str) -> None:
 def test_the_element_type_is_that_of_the_program(element: str) -> None:
     program = parse("T[i] max= relu(A[i, k]) + 2", "t", implied=True)
     workload = make_workload(program, ("random:size=4",))
-    assert f"tensor<4x4x{element}>" in write_function(workload.program, element)
+    assert f"tensor<4x4x{element}>" in write_function(workload.program, value_type(element))
     imported, _ = read_back(workload, element)
     assert imported.element == (element if element in ("bf16", "f16") else "i32")
 
@@ -125,7 +126,7 @@ def test_what_has_no_form(text: str, element: str, said: str) -> None:
     program = parse(text, "t", implied=True)
     workload = make_workload(program, ("random:size=4",))
     with pytest.raises(InputError) as found:
-        write_function(workload.program, element)
+        write_function(workload.program, value_type(element))
     assert said in str(found.value)
 
 
@@ -225,7 +226,7 @@ def _written(case: str) -> tuple[str, Arrays, list[np.ndarray]]:
     """A case as MLIR, with its data and what it gives."""
     text, given, wanted = MIXED[case]
     program = parse(text, "t", implied=True).bind({name: array.shape for name, array in given.items()})
-    return write_function(program, "f32"), given, wanted
+    return write_function(program, Float("f32")), given, wanted
 
 
 def _assert_equal(found: np.ndarray, wanted: np.ndarray) -> None:

@@ -22,6 +22,8 @@ def big_bird(length: int) -> Tensor:
 class Layer(nn.Module):
     """Attention of several heads, and a hidden layer, each after a norm and beside a residual."""
 
+    mask: Tensor
+
     def __init__(self, width: int, heads: int, hidden: int, length: int) -> None:
         super().__init__()
         self.heads = heads

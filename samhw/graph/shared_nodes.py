@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from samhw.graph.design import Design, Users
 from samhw.graph.fabrics import form_of, own_form, pace_of, widest
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
+from samhw.words import and_more
 
 __all__ = ["Key", "nodes_in_common", "regions_of", "users_by_first", "with_shared_nodes", "wrong_nodes"]
 
@@ -101,28 +102,33 @@ def wrong_nodes(design: Design, off_chip: Collection[str] = ()) -> str:
     Args:
         off_chip: as of `nodes_in_common`.
     """
-    taken = set[Key]()
+    taken = [key for users in design.shared_nodes for key in users.items()]
+    if len({*taken}) < len(taken):
+        return "a node is there twice"
     for users in design.shared_nodes:
-        regions = set[int]()
-        for fabric, name in users.items():
-            if not 0 <= fabric < len(design.built) or name not in design.built[fabric].node:
-                return f"fabric {fabric} has no node '{name}'"
-            if (fabric, name) in taken:
-                return f"node '{name}' of fabric {fabric} is there twice"
-            graph, group = design.built[fabric], design.groups[fabric]
-            if not _comes_to_rest(graph) or not _may_be_shared(graph, graph.node[name]):
-                return f"node '{name}' of fabric {fabric} may be shared with none"
-            if not _beside(design, group).isdisjoint(regions):
-                return f"node '{name}' of fabric {fabric} runs side by side with another one"
-            regions.update(group)
-            taken.add((fabric, name))
-        graphs = [(design.built[fabric], name) for fabric, name in users.items()]
-        if len({_likeness(graph, graph.node[name], off_chip) for graph, name in graphs}) != 1:
-            return f"{' and '.join(sorted({*users.values()}))} are not alike"
+        if why := _wrong_users(design, users, off_chip):
+            return why
     for graph, found in zip(design.regions, with_shared_nodes(design), strict=True):
         if graph.nodes != found.nodes or graph.channels != found.channels:
             return f"those of {graph.name} differ from others in depths or widths"
     return ""
+
+
+def _wrong_users(design: Design, users: Users, off_chip: Collection[str]) -> str:
+    """As `wrong_nodes`, of nodes that are one."""
+    regions = set[int]()
+    forms = set[Hashable]()
+    for fabric, name in users.items():
+        if not 0 <= fabric < len(design.built) or name not in design.built[fabric].node:
+            return f"fabric {fabric} has no node '{name}'"
+        graph, group = design.built[fabric], design.groups[fabric]
+        if not _comes_to_rest(graph) or not _may_be_shared(graph, graph.node[name]):
+            return f"node '{name}' of fabric {fabric} may be shared with none"
+        if not _beside(design, group).isdisjoint(regions):
+            return f"node '{name}' of fabric {fabric} runs side by side with another one"
+        regions.update(group)
+        forms.add(_likeness(graph, graph.node[name], off_chip))
+    return "" if len(forms) == 1 else f"{and_more(sorted({*users.values()}))} are not alike"
 
 
 def users_by_first(design: Design) -> dict[Key, list[Key]]:

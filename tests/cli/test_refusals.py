@@ -169,3 +169,15 @@ def test_repeated_options_of_a_choice_add_up() -> None:
 def test_choices_of_one_tensor_are_given_at_once(command: str) -> None:
     message = refused(*command.split(), "--formats", "A=csr", "--formats", "A=csc")
     assert "--formats names 'A' twice; give it all choices at once, as in '--formats A=csr,csc'." in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("compare", "spmv", "--no-check"), "'samhw compare' has no --no-check, which run has;"),
+        (("run", "spmv", "--suite", "kernels"), "'samhw run' has no --suite, which correlate has;"),
+        (("run", "spmv", "--onchip", "all"), "Did you mean '--on-chip'?; see 'samhw run --help'."),
+    ],
+)
+def test_an_option_of_another_command(arguments: tuple[str, ...], said: str) -> None:
+    assert said in refused(*arguments)

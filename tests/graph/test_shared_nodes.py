@@ -7,7 +7,7 @@ import pytest
 
 import samhw
 from samhw.errors import InputError
-from samhw.graph import Channel, Design, Endpoint, Graph, dumps, loads
+from samhw.graph import Arch, Channel, Design, Endpoint, Graph, OffChipLayout, Ports, dumps, loads
 from samhw.graph.shared_nodes import nodes_in_common, with_shared_nodes
 from samhw.graph.validate_design import validate_design
 from tests.support.top_graphs import copy_graph, less_the_greatest, node
@@ -147,3 +147,51 @@ def test_nodes_of_other_depths_are_refused() -> None:
     regions = (*design.regions[:region], graph.with_depths(deeper), *design.regions[region + 1 :])
     with pytest.raises(InputError, match="differ from others in depths"):
         validate_design(replace(design, regions=regions))
+
+
+WRONG = {
+    "fabric 9 has no node": lambda design: {9: "root"},
+    "may be shared with none": lambda design: {
+        fabric: next(node.name for node in graph.nodes if node.kind == "root")
+        for fabric, graph in enumerate(design.built)
+    },
+    "are not alike": lambda design: {
+        0: next(node.name for node in design.built[0].nodes if node.kind == "array"),
+        1: next(node.name for node in design.built[1].nodes if node.kind == "alu"),
+    },
+}
+
+
+@pytest.mark.parametrize("why", WRONG)
+def test_what_cannot_be_one_is_refused(why: str) -> None:
+    design = built(CHAIN)
+    with pytest.raises(InputError, match=why):
+        validate_design(replace(design, shared_nodes=(WRONG[why](design),)))
+
+
+def test_a_node_is_one_with_others_once() -> None:
+    design = built(CHAIN)
+    with pytest.raises(InputError, match="there twice"):
+        validate_design(replace(design, shared_nodes=(*design.shared_nodes, design.shared_nodes[0])))
+
+
+def test_nodes_beside_each_other_are_refused() -> None:
+    design = built(BESIDE, parallel="all")
+    fabrics = sorted(design.beside[0] | {0})
+    names = [next(n.name for n in design.built[f].nodes if n.kind == "alu") for f in fabrics[:2]]
+    with pytest.raises(InputError, match="side by side"):
+        validate_design(replace(design, shared_nodes=(dict(zip(fabrics, names, strict=False)),)))
+
+
+def test_what_lies_apart_is_refused() -> None:
+    """A node reads an array on the chip, and one off it: the layout came after the nodes."""
+    design = built(CHAIN)
+    (array,) = {
+        design.built[fabric].node[name].memories["vals"]
+        for users in design.shared_nodes
+        for fabric, name in [*users.items()][:1]
+        if design.built[fabric].node[name].kind == "array"
+    }
+    layout = OffChipLayout(design, Arch(), Ports(), {array: 0})
+    with pytest.raises(InputError, match="do not lie alike"):
+        layout.check_fabrics(design)

@@ -256,6 +256,16 @@ def test_every_end_has_a_row() -> None:
 # Journal and resumption
 
 
+def test_an_entry_is_an_axis() -> None:
+    """Both ways to write it are one."""
+    words = ["csr", "dcsr"]
+    dotted = list(product({"program": "spmv", "data": SMALL, "formats.A": words}))
+    assert dotted == list(product({"program": "spmv", "data": SMALL, "formats": {"A": words}}))
+    assert len(dotted) == 2
+    with pytest.raises(InputError, match=r"no axis 'lanes\.i'"):
+        list(product({"program": "spmv", "lanes.i": 2}))
+
+
 @pytest.mark.usefixtures("here")
 def test_a_sweep_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
     output = tmp_path / "r.csv"

@@ -21,7 +21,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 import samhw
 from samhw.errors import InputError, RunError, SamhwError
 from samhw.interpreter import no_collection
-from samhw.words import did_you_mean
+from samhw.words import and_more, did_you_mean
 
 __all__ = ["COMMANDS", "TYPED", "WRITTEN", "main"]
 
@@ -124,7 +124,8 @@ class _Group(click.Group):
         except SamhwError as error:
             _end(str(error), error.exit_code)
         except click.NoSuchOption as error:
-            said = RENAMED.get(error.option_name) or error.format_message().removesuffix(".")
+            said = RENAMED.get(error.option_name) or self._elsewhere(ctx, error.option_name)
+            said = said or error.format_message().removesuffix(".")
             _end(f"{said}; see '{_name(ctx)} --help'.", error.exit_code)
         except click.UsageError as error:
             message = error.format_message().removesuffix(".")
@@ -141,6 +142,17 @@ class _Group(click.Group):
                 raise
             _drop_output()
             _end(f"'{_name(ctx)}' could not write ({error.strerror}); make room.", InputError.exit_code)
+
+    def _elsewhere(self, ctx: click.Context, option: str) -> str:
+        """Which commands have an option that this one lacks, as a sentence; empty if none has."""
+        commands = {name: self.get_command(ctx, name) for name in COMMANDS}
+        having = [
+            name
+            for name, command in commands.items()
+            if command and any(option in (*param.opts, *param.secondary_opts) for param in command.params)
+        ]
+        verb = "have" if len(having) > 1 else "has"
+        return f"'{_name(ctx)}' has no {option}, which {and_more(having)} {verb}" if having else ""
 
     def _invoke(self, ctx: click.Context) -> Any:
         """Runs a command, and says which files it wrote, also after results that are wrong."""

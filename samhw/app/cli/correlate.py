@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 
 import click
@@ -16,10 +18,12 @@ from samhw.app.cli.pages import plot_option, report_option, write_plot, write_re
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import line, warn_before
 from samhw.app.report.grids import correlation_grid
+from samhw.app.workload import Workload
 from samhw.choices.schedule import with_words
 from samhw.errors import InputError
-from samhw.lang import kernel_names, model_names
+from samhw.lang import Program, kernel_names, model_names
 from samhw.targets.backends import BACKENDS, RTL, Backend
+from samhw.words import and_more, counted
 
 __all__ = ["correlate"]
 
@@ -101,7 +105,7 @@ def correlate(
         if schedule.lanes:
             raise InputError("--suite wide has lanes of its own; leave out --lanes, or name programs.")
         schedules = [with_words(schedule, {"lanes": text}) for lanes in _WIDE.values() for text in lanes]
-    workloads = [[options.workload(name, [spec]) for spec in data] for name in names]
+    workloads = _told_apart([[options.workload(name, [spec]) for spec in data] for name in names])
     at_once = min(jobs or os.cpu_count() or 1, len(names))
     warn_before([w for of_program in workloads for w in of_program], jobs=max(1, at_once), rtl=True)
     with line("correlate", "{task.completed:.0f} of {task.total} programs") as shown:
@@ -109,6 +113,9 @@ def correlate(
         progress = (lambda name: shown.show(next(done), len(workloads), name)) if shown else None
         if shown:
             shown.show(0, len(workloads))
+        else:
+            what = f"{counted(len(workloads), 'program')} for {and_more([b.name for b in backends])}"
+            click.echo(f"samhw: building {what}, some seconds for each", err=True)
         given = {**options.compiler(), "memory": placed}
         result = run_all(workloads, schedules, backends=backends, jobs=jobs, progress=progress, **given)
     summary = result.to_json()
@@ -129,6 +136,21 @@ def correlate(
         write_results(report, lambda: correlation_results(summary), beside=beside)
     if not result.good:
         sys.exit(1)
+
+
+def _told_apart(programs: Sequence[Sequence[Workload]]) -> list[list[Workload]]:
+    """Programs of which those that differ have names that differ: two texts are text1 and text2."""
+    known: dict[str, list[Program]] = defaultdict(list)
+    for first, *_ in programs:
+        if first.program not in known[first.program.name]:
+            known[first.program.name].append(first.program)
+    found = []
+    for workloads in programs:
+        name = workloads[0].program.name
+        if len(known[name]) > 1:
+            name += str(1 + known[name].index(workloads[0].program))
+        found.append([replace(w, program=replace(w.program, name=name)) for w in workloads])
+    return found
 
 
 def _simulator(name: str) -> Backend:

@@ -288,14 +288,15 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
     """Every combination, the last axis varying fastest.
 
     Args:
-        axes: by name in `AXES`, a value or a list of values; `program` must be there.
+        axes: by name in `AXES`, a value or a list of values; `program` must be there. An entry of a table is
+            an axis `formats.A`, as a column of the result is called.
         arch: by setting (`slack`, `alu.f32.mul`), or in tables within tables, a value or a list of values.
 
     Raises:
         InputError: for an axis that there is not, or a value that does not fit it.
     """
     for name in axes:
-        if name not in AXES:
+        if name not in AXES and name.partition(".")[0] not in _TABLES:
             raise InputError(f"A sweep has no axis '{name}'; the axes are {', '.join(AXES)} and arch.")
     if "program" not in axes:
         raise InputError("A sweep needs programs; give 'program', a name or a list of names.")
@@ -303,6 +304,7 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
     for name in ("schedule", *AXES):
         if name in axes:
             chosen |= _entries(name, axes[name])
+        chosen |= {own: _values(own, axes[own]) for own in axes if own.startswith(f"{name}.")}
     settings = {name: _list(values) for name, values in _flat(arch or {})}
     for picked, numbers in ((picked, numbers) for picked in every(chosen) for numbers in every(settings)):
         schedule = _schedule(picked)

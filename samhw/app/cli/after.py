@@ -128,7 +128,7 @@ def write_mlir(given: Workload | Program, value: ValueType | None, target: str) 
     program = given if isinstance(given, Program) else given.program
     if any(extent is None for decl in program.tensors.values() for extent in decl.shape):
         raise InputError(f"The types of MLIR hold all extents of '{program.name}'; give data, or --extents.")
-    text = write_function(program, choose_value(value, program).name)
+    text = write_function(program, choose_value(value, program))
     if target == "-":
         click.echo(text, nl=False)
     else:

@@ -1,67 +1,56 @@
 """Programs as functions of linalg in MLIR."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from samhw.errors import InputError
-from samhw.importers.mlir.written_bodies import WrittenBody, number_text
-from samhw.lang import Program, Statement
+from samhw.graph.numerics import Integer, ValueType
+from samhw.importers.mlir.written_bodies import ELEMENTS, WrittenBody, number_text
+from samhw.lang import COORDINATES, RANKINGS, Program, Statement
 from samhw.lang.expr import Access, Add, Concat, Expr, Neg, Recurrence, Reshape, RunningReduction, Sub
 from samhw.lang.traverse import accesses, free_indices
-from samhw.lang.typed import named_types
+from samhw.lang.typed import named_types, typed, types_of
 from samhw.tensors import Format, LevelType
 
 __all__ = ["write_function"]
 
-_ELEMENTS = ("f32", "bf16", "f16", "i8", "i16", "i32")
 _NEUTRAL = {"sum": 0.0, "prod": 1.0}
-_LOWEST = {
-    "f32": "0xFF800000",
-    "bf16": "0xFF80",
-    "f16": "0xFC00",
-    "i8": "-128",
-    "i16": "-32768",
-    "i32": "-2147483648",
+_INFINITE = {
+    "f32": ("0xFF800000", "0x7F800000"),
+    "bf16": ("0xFF80", "0x7F80"),
+    "f16": ("0xFC00", "0x7C00"),
+    "f8e5m2": ("0xFC", "0x7C"),
+    "f8e4m3": ("-448.0", "448.0"),
 }
-_GREATEST = {
-    "f32": "0x7F800000",
-    "bf16": "0x7F80",
-    "f16": "0x7C00",
-    "i8": "127",
-    "i16": "32767",
-    "i32": "2147483647",
-}
+"""The least and the greatest value of a type of floating point."""
 
 
-def write_function(program: Program, element: str) -> str:
+def write_function(program: Program, value: ValueType) -> str:
     """A program, all of whose extents are known, as a function in MLIR: a `linalg.generic` for each
-    statement, with the formats as encodings.
+    statement, with the formats as encodings. Each tensor has its type, and numbers are converted where
+    docs/numerics.md ("Types of operations") says so.
 
     Args:
-        element: the value type.
+        value: the type of tensors that have none of their own.
 
     Raises:
-        InputError: for a statement or a value type that linalg has no form for, and for tensors of several
-            types, whose conversions are not written.
+        InputError: for a statement or a value type that linalg has no form for.
     """
-    if program.is_mixed:
-        declared = {decl.value for decl in program.tensors.values() if decl.value is not None}
-        types = ", ".join(sorted(map(str, declared | named_types(program))))
-        raise InputError(
-            f"'{program.name}' computes in types of its own ({types}), and what is written has one; leave "
-            "the types out."
-        )
-    if element not in _ELEMENTS:
-        raise InputError(
-            f"MLIR has no elements of the type {element}; choose one of {', '.join(_ELEMENTS)} by --value."
-        )
-    return _Writer(program, element).text()
+    program = typed(program, value)
+    types = types_of(program, value)
+    for kind in (*types.values(), *named_types(program)):
+        if kind.name not in ELEMENTS:
+            raise InputError(
+                f"MLIR has no elements of the type {kind}; choose one of {', '.join(ELEMENTS)} by --value or "
+                "--types."
+            )
+    return _Writer(program, types).text()
 
 
 class _Writer:
-    def __init__(self, program: Program, element: str) -> None:
+    def __init__(self, program: Program, types: Mapping[str, ValueType]) -> None:
         self.program = program
-        self.element = element
+        self.types = types
         self.lines: list[str] = []
         self.encodings: dict[str, str] = {}
 
@@ -86,12 +75,16 @@ class _Writer:
         """The type of a tensor."""
         decl = self.program.tensors[tensor]
         encoding = self.encoding(decl.format)
-        return self.tensor_type([extent or 1 for extent in decl.shape], encoding)
+        return self.tensor_type([extent or 1 for extent in decl.shape], self.element(tensor), encoding)
 
-    def tensor_type(self, shape: Sequence[int], encoding: str = "") -> str:
+    def tensor_type(self, shape: Sequence[int], element: str, encoding: str = "") -> str:
         """The type of a tensor of a shape."""
         sizes = "".join(f"{size}x" for size in shape)
-        return f"tensor<{sizes}{self.element}{f', {encoding}' if encoding else ''}>"
+        return f"tensor<{sizes}{element}{f', {encoding}' if encoding else ''}>"
+
+    def element(self, tensor: str) -> str:
+        """The type of a tensor's elements."""
+        return ELEMENTS[self.types[tensor].name]
 
     def encoding(self, format: Format) -> str:
         """The name of the encoding that a format is; none for dense modes in their order."""
@@ -114,6 +107,11 @@ class _Writer:
     def statement(self, statement: Statement) -> None:
         """Adds the operations of a statement."""
         name = statement.lhs.tensor
+        if statement.reduction in COORDINATES or statement.reduction in RANKINGS:
+            raise InputError(
+                f"'{statement}' puts elements in order, for which linalg has no form; leave it out of what "
+                "is written."
+            )
         match statement.rhs:
             case Reshape(operand):
                 self.reshape(name, operand)
@@ -156,18 +154,13 @@ class _Writer:
         self.lines.append(f"%{tensor}.empty = tensor.empty() : {kind}")
         if reduction is None:
             return f"%{tensor}.empty"
-        ends = {"max": _LOWEST, "min": _GREATEST}
-        start = ends[reduction][self.element] if reduction in ends else self.number(_NEUTRAL[reduction])
+        element, start = self.element(tensor), _start(reduction, self.types[tensor])
         self.lines += [
-            f"%{tensor}.start = arith.constant {start} : {self.element}",
-            f"%{tensor}.init = linalg.fill ins(%{tensor}.start : {self.element}) "
+            f"%{tensor}.start = arith.constant {start} : {element}",
+            f"%{tensor}.init = linalg.fill ins(%{tensor}.start : {element}) "
             f"outs(%{tensor}.empty : {kind}) -> {kind}",
         ]
         return f"%{tensor}.init"
-
-    def number(self, number: float) -> str:
-        """A constant's text."""
-        return number_text(number, self.element)
 
     def generic(
         self, statement: Statement, expr: Expr, reduced: Sequence[str], result: str, out: str
@@ -177,13 +170,14 @@ class _Writer:
         loops = [*lhs.variables, *(index for index in reduced if index not in lhs.variables)]
         reads = list(dict.fromkeys([*accesses(expr), *(() if mask is None else (mask,))]))
         values = {access: f"%in.{n}" for n, access in enumerate(reads)}
-        body = WrittenBody(self.element, values)
+        body = WrittenBody(self.types[lhs.tensor], values, self.types)
         lines = self.body(statement, expr, body, bool(reduced))
         maps = ", ".join(_map(loops, access) for access in (*reads, lhs))
         kinds = ", ".join('"reduction"' if index in reduced else '"parallel"' for index in loops)
         ins = ", ".join(f"%{access.tensor}" for access in reads)
         types = ", ".join(self.kind(access.tensor) for access in reads)
-        given = ", ".join(f"{name}: {self.element}" for name in (*values.values(), "%out.0"))
+        names = [*((name, access.tensor) for access, name in values.items()), ("%out.0", lhs.tensor)]
+        given = ", ".join(f"{name}: {self.element(tensor)}" for name, tensor in names)
         kind = self.kind(lhs.tensor)
         # What has a name of its own is read as a statement of its own.
         own = f', library_call = "{result}"' if result == lhs.tensor else ""
@@ -203,7 +197,7 @@ class _Writer:
             value = self.masked(statement, body, body.values[mask], value, is_reduced)
         elif is_reduced:
             value = _reduced(statement.reduction, body, value, "%out.0")
-        return [*body.lines, f"linalg.yield {value} : {self.element}"]
+        return [*body.lines, f"linalg.yield {value} : {body.element}"]
 
     def masked(self, statement: Statement, body: WrittenBody, mask: str, value: str, is_reduced: bool) -> str:
         """A value where a mask is stored, and what is reduced of such."""
@@ -213,17 +207,17 @@ class _Writer:
                 f"'{statement}' has a mask that is stored densely, which encodings do not say; store "
                 f"{statement.mask.tensor} compressed."
             )
-        element = self.element
+        element, stored = body.element, self.element(statement.mask.tensor)
         body.lines += [
-            f"%u = sparse_tensor.unary {mask} : {element} to {element}",
+            f"%u = sparse_tensor.unary {mask} : {stored} to {element}",
             "  present={",
-            f"  ^bb0(%m: {element}):",
+            f"  ^bb0(%m: {stored}):",
             f"    sparse_tensor.yield {value} : {element}",
             "  } absent={}",
         ]
         if not is_reduced:
             return "%u"
-        inner = WrittenBody(element, {})
+        inner = WrittenBody(body.kind, {}, {})
         made = _reduced(statement.reduction, inner, "%p", "%q")
         neutral = body.number(_NEUTRAL.get(statement.reduction, 0))
         body.lines += [
@@ -245,7 +239,7 @@ class _Writer:
         for size in sizes:
             count *= size
         row = f"%{operand.tensor}"
-        flat = self.tensor_type([count])
+        flat = self.tensor_type([count], self.element(name))
         if len(sizes) != 1:
             into = f"%{name}" if len(shape) == 1 else f"%{name}.row"
             groups = [list(range(len(sizes)))]
@@ -293,6 +287,16 @@ def _map(loops: Sequence[str], access: Access) -> str:
     names = access.names_for("an operation of linalg", "leave its statement out of what is written")
     places = ", ".join(f"d{loops.index(name)}" for name in names)
     return f"affine_map<({', '.join(f'd{n}' for n in range(len(loops)))}) -> ({places})>"
+
+
+def _start(reduction: str, kind: ValueType) -> str:
+    """What a reduction begins with, as the text of a constant."""
+    if reduction not in ("max", "min"):
+        return number_text(_NEUTRAL[reduction], kind)
+    least, greatest = (
+        (str(int(kind.least)), str(int(kind.greatest))) if isinstance(kind, Integer) else _INFINITE[kind.name]
+    )
+    return least if reduction == "max" else greatest
 
 
 def _reduced(reduction: str, body: WrittenBody, value: str, out: str) -> str:

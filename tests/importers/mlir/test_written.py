@@ -1,21 +1,23 @@
 """Programs written as MLIR, and read back."""
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from samhw.app.workload import Workload, make_workload
 from samhw.errors import InputError
+from samhw.graph.numerics import Float, value_type
 from samhw.importers.core import HostArray
-from samhw.importers.mlir import ImportedFunction, import_function, read_module, write_function
+from samhw.importers.mlir import ImportedFunction, import_function, interpret, read_module, write_function
 from samhw.lang import Program, kernel_names, load_named, model_names, parse
 from samhw.lang.reference import evaluate_program
 
 
 def read_back(workload: Workload, element: str = "f32") -> tuple[ImportedFunction, dict[str, HostArray]]:
     """A workload's program, written and read, and its data."""
-    text = write_function(workload.program, element)
+    text = write_function(workload.program, value_type(element))
     module = read_module(text, "t.mlir")
     held = {}
     for decl in workload.program.operands:
@@ -97,7 +99,7 @@ def test_a_construct_is_written(case: str) -> None:
 def test_the_element_type_is_that_of_the_program(element: str) -> None:
     program = parse("T[i] max= relu(A[i, k]) + 2", "t", implied=True)
     workload = make_workload(program, ("random:size=4",))
-    assert f"tensor<4x4x{element}>" in write_function(workload.program, element)
+    assert f"tensor<4x4x{element}>" in write_function(workload.program, value_type(element))
     imported, _ = read_back(workload, element)
     assert imported.element == (element if element in ("bf16", "f16") else "i32")
 
@@ -116,13 +118,158 @@ def test_the_element_type_is_that_of_the_program(element: str) -> None:
         ("T[i] = exp(A[i])", "i32", "'exp' is no function of integers; choose f32"),
         ("T[i] = A[i] * 2", "fixed<8,4>", "no elements of the type fixed<8,4>; choose one of f32"),
         ("tensor M[i] : dense\nT[i] = A[i] where M[i]", "f32", "a mask that is stored densely"),
-        ("tensor A[i] : dense, i8\nT[i] = A[i] * 2", "i32", "types of its own (i8), and what is written has"),
-        ("T[i] = to(i8, A[i])", "i32", "types of its own (i8), and what is written has one; leave the types"),
+        ("T[i] argmax= A[i, k]", "f32", "puts elements in order, for which linalg has no form; leave it out"),
+        ("tensor A[i] : dense, fixed<16,8>\nT[i] = A[i] * 2", "f32", "of the type fixed<16,8>; choose one"),
     ],
 )
 def test_what_has_no_form(text: str, element: str, said: str) -> None:
     program = parse(text, "t", implied=True)
     workload = make_workload(program, ("random:size=4",))
     with pytest.raises(InputError) as found:
-        write_function(workload.program, element)
+        write_function(workload.program, value_type(element))
     assert said in str(found.value)
+
+
+# Programs of several types: each against NumPy in the same types.
+
+_RNG = np.random.default_rng(67)
+_I8 = _RNG.integers(-128, 128, (5, 24), dtype=np.int8)
+_X8 = _RNG.integers(-128, 128, 24, dtype=np.int8)
+_U8 = _RNG.integers(0, 256, (5, 24), dtype=np.uint8)
+_F = _RNG.uniform(-0.99, 0.99, 24).astype(np.float32)
+_H = _RNG.normal(size=(5, 24)).astype(np.float16)
+_SUMS = _I8.astype(np.int64) @ _X8
+
+Arrays = dict[str, np.ndarray]
+
+
+def _scaled(x: np.ndarray, m: int, s: int, least: int, greatest: int) -> np.ndarray:
+    """x * m / 2**s, rounded by Python's own rule for fractions, and cut."""
+    return np.array([min(max(round(Fraction(int(v) * m, 1 << s)), least), greatest) for v in x.ravel()])
+
+
+def _bf16(x: np.ndarray) -> np.ndarray:
+    """Numbers rounded to their upper 16 bits, ties to even."""
+    bits = x.view(np.int32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & ~0xFFFF).view(np.float32)
+
+
+MIXED: dict[str, tuple[str, Arrays, list[np.ndarray]]] = {
+    "8 bits multiply into 32": (
+        "tensor A[i, k] : dense, i8\ntensor B[k] : dense, i8\nT[i] = A[i, k] * B[k]",
+        {"A": _I8, "B": _X8},
+        [_SUMS],
+    ),
+    "numbers without a sign": (
+        "tensor A[i, k] : dense, u8\ntensor B[k] : dense, i8\nT[i] = A[i, k] * B[k]\nU[i] max= A[i, k]\n"
+        "V[i] min= A[i, k]\nW[i, k] : i32 = lt(A[i, k], 200)",
+        {"A": _U8, "B": _X8},
+        [
+            *(_U8.astype(np.int64) @ _X8, _U8.max(axis=1), _U8.min(axis=1)),
+            (_U8 < 200).astype(np.int64),
+        ],
+    ),
+    "whole numbers beside others": (
+        "tensor A[i, k] : dense, i8\ntensor B[k] : dense, f32\nT[i, k] : f32 = A[i, k] * B[k]\n"
+        "U[i, k] : i8 = to(i8, T[i, k] * 0.125)\nV[i, k] : u8 = to(u8, abs(T[i, k]))",
+        {"A": _I8, "B": _F},
+        [
+            np.rint(_I8 * _F.astype(np.float64) * 0.125),
+            np.abs(np.rint(_I8 * _F.astype(np.float64))).astype(np.uint8),
+        ],
+    ),
+    "two types of 16 bits": (
+        "tensor A[i, k] : dense, f16\ntensor B[k] : dense, bf16\nT[i] = A[i, k] * B[k]\n"
+        "U[i, k] : bf16 = to(bf16, A[i, k])",
+        {"A": _H, "B": np.rint(_F * 8)},
+        [
+            _H.astype(np.float64) @ np.rint(_F * 8),
+            _bf16(_H.astype(np.float32)),
+        ],
+    ),
+    "two types of 8 bits": (
+        "tensor A[i, k] : dense, f8e4m3\ntensor B[k] : dense, f8e5m2\nT[i] = A[i, k] * B[k]\n"
+        "U[i] max= A[i, k]\nV[k] : f8e4m3 = to(f8e4m3, B[k])",
+        {"A": np.rint(_H), "B": np.rint(_F)},
+        [np.rint(_H).astype(np.float64) @ np.rint(_F), np.rint(_H).max(axis=1), np.rint(_F)],
+    ),
+    "a scale": (
+        "tensor A[i, k] : dense, i8\ntensor B[k] : dense, i8\nT[i] : i32 = A[i, k] * B[k]\n"
+        "U[i] : i8 = scale(T[i], 77, 14)\nV[i] : u8 = scale(T[i], 77, 14)\nW[i] : i16 = scale(T[i], 1, 1)",
+        {"A": _I8, "B": _X8},
+        [
+            _scaled(_SUMS, 77, 14, -128, 127),
+            _scaled(_SUMS, 77, 14, 0, 255).astype(np.uint8),
+            _scaled(_SUMS, 1, 1, -32768, 32767),
+        ],
+    ),
+    "a scale at ties": (
+        "tensor A[i] : dense, i8\nT[i] : i8 = scale(A[i], 1, 2)\nU[i] : i8 = scale(A[i], 3, 0)\n"
+        "V[i] : u8 = scale(A[i], 2, 1, 100)",
+        {"A": np.arange(-128, 128, dtype=np.int8)},
+        [
+            _scaled(np.arange(-128, 128), 1, 2, -128, 127),
+            np.clip(np.arange(-128, 128) * 3, -128, 127),
+            np.clip(np.arange(-28, 228), 0, 255).astype(np.uint8),
+        ],
+    ),
+    "a mask of another type": (
+        "tensor M[i, k] : csr, i8\ntensor A[i] : dense, f16\ntensor C[k] : dense, f32\n"
+        "T[i] = A[i] * C[k] where M[i, k]",
+        {"M": _I8 * (_I8 > 50), "A": _H[:, 0], "C": _F},
+        [_H[:, 0].astype(np.float64) * ((_I8 > 50) @ _F.astype(np.float64))],
+    ),
+}
+
+
+def _written(case: str) -> tuple[str, Arrays, list[np.ndarray]]:
+    """A case as MLIR, with its data and what it gives."""
+    text, given, wanted = MIXED[case]
+    program = parse(text, "t", implied=True).bind({name: array.shape for name, array in given.items()})
+    return write_function(program, Float("f32")), given, wanted
+
+
+def _assert_equal(found: np.ndarray, wanted: np.ndarray) -> None:
+    """That results are right; those of `u8` come back as words of `i8`, with their signs."""
+    if wanted.dtype == np.uint8:
+        found = found % 256
+    np.testing.assert_allclose(found, wanted, rtol=0 if wanted.dtype.kind in "iu" else 1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_each_tensor_has_its_own_type(case: str) -> None:
+    text, given, wanted = _written(case)
+    module = read_module(text, "t.mlir")
+    (function,) = module.functions.values()
+    found = interpret(module, function, {name: array.astype(np.float64) for name, array in given.items()})
+    for one, other in zip(found, wanted, strict=True):
+        _assert_equal(one, other)
+
+
+@pytest.mark.parametrize("case", [case for case in MIXED if "scale" not in case])
+def test_a_program_of_several_types_reads_back(case: str) -> None:
+    text, given, wanted = _written(case)
+    module = read_module(text, "t.mlir")
+    (function,) = module.functions.values()
+    held = {}
+    for name, array in given.items():
+        words = array.view(np.int8) if array.dtype == np.uint8 else array
+        coords = np.array(words.nonzero())
+        sparse = "csr" in MIXED[case][0] and name == "M"
+        held[name] = (
+            HostArray(words.shape, words[tuple(coords)], coords) if sparse else HostArray.dense(words)
+        )
+    imported = import_function(module, function, held)
+    found = evaluate_program(imported.program, imported.tensors(held))
+    for output, other in zip(imported.outputs, wanted, strict=True):
+        _assert_equal(output.of(found), other)
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_types_of_tensors_are_those_of_the_text(case: str) -> None:
+    text, given, _ = _written(case)
+    names = {"u8": "i8", "f8e4m3": "f8E4M3FN", "f8e5m2": "f8E5M2"}
+    for decl in parse(MIXED[case][0], "t", implied=True).inputs:
+        shape = "x".join(map(str, given[decl.name].shape))
+        assert decl.value is not None
+        assert f"%{decl.name}: tensor<{shape}x{names.get(decl.value.name, decl.value.name)}" in text

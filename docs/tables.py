@@ -321,9 +321,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
             "program": one_of("spmm, 256", "sddmm, 256", "spmspm_ijk, 256", "gcn, as large as cora"),
         },
     ),
-    "layers": Columns(
-        "layers", "layers; regions; fabrics; LUTs, expected: expected; LUTs; block RAMs; MHz", digits=1
-    ),
     "board-networks": Columns("board_networks", "network; cycles; LUTs; block RAMs; MHz; ms; by SciPy, ms"),
     "quantised-models": Columns(
         "quantised_models",

@@ -68,11 +68,16 @@ class Comparison:
     @cached_property
     def rows(self) -> tuple[Compared, ...]:
         """One for each design, and one for schedules that are refused alike but for the level of fusion."""
+        return tuple(self._compared(numbers) for numbers in self._groups)
+
+    @cached_property
+    def _groups(self) -> list[list[int]]:
+        """The outcomes of each row."""
         groups: dict[object, list[int]] = {}
         for number, outcome in enumerate(self.outcomes):
             refused = outcome.refusal, str(replace(outcome.schedule, fuse="none"))
             groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(number)
-        return tuple(self._compared(numbers) for numbers in groups.values())
+        return list(groups.values())
 
     def _compared(self, numbers: Sequence[int]) -> Compared:
         first, schedules = self.outcomes[numbers[0]], [self.outcomes[n].schedule for n in numbers]
@@ -88,7 +93,12 @@ class Comparison:
 
     @cached_property
     def _said(self) -> tuple[str, list[Said]]:
-        return _said([outcome.schedule for outcome in self.outcomes])
+        common, own = _said([outcome.schedule for outcome in self.outcomes])
+        if len(self._groups) == 1:
+            return common, own
+        alike = _indifferent([[own[number] for number in numbers] for numbers in self._groups])
+        rest = [{name: words for name, words in said.items() if name not in alike} for said in own]
+        return ", ".join(filter(None, [*alike.values(), common])), list(rest)
 
     @property
     def first(self) -> Measure | None:
@@ -231,6 +241,26 @@ def _default(one: Choice[Any]) -> Any:
 
 def _words(one: Choice[Any], value: Any) -> tuple[str, ...]:
     return tuple(one.said(value))
+
+
+def _indifferent(rows: Sequence[Sequence[Said]]) -> Said:
+    """The choices that give one design whatever is chosen, such as the level of fusion of one statement: all
+    that occurs of them occurs in each row, with all else that the row has."""
+    found = {}
+    for name in rows[0][0] if rows else ():
+        every = list(dict.fromkeys(said[name] for row in rows for said in row))
+        by_rest = [_by_rest(row, name) for row in rows]
+        if all(values == set(every) for groups in by_rest for values in groups.values()):
+            found[name] = " = ".join(every)
+    return found
+
+
+def _by_rest(row: Sequence[Said], name: str) -> dict[frozenset[tuple[str, str]], set[str]]:
+    """The words of a choice by those of all others."""
+    groups: dict[frozenset[tuple[str, str]], set[str]] = {}
+    for said in row:
+        groups.setdefault(frozenset({**said, name: ""}.items()), set()).add(said[name])
+    return groups
 
 
 def _name(alike: Sequence[Said]) -> str:

@@ -124,6 +124,7 @@ UNEQUAL = re.compile(
     r"[\d.,]+ m?s\b|\"\w*seconds\": ?[\d.e-]+|\d\.\d+(?=,right)"
     r"|\"(?:python|numpy|samhw|date|commit)\": ?(?:\"[^\"]*\"|null)|samhw \d[\w.+]*"
     r"|\d{4}-\d\d-\d\dT[\d:+]+|(?:python|numpy) \d[\w.]+|\b[0-9a-f]{32}\b"
+    r"|samhw: [^\n]* has worked for [^\n]*\n"
 )
 """What is not the same in each run, or for other code: times, versions, and keys."""
 

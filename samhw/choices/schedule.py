@@ -247,7 +247,7 @@ class Schedule:
         Raises:
             InputError: for a file that cannot be read, or has a field that there is not.
         """
-        data = read_toml(path, "a schedule")
+        data = read_toml(path, "a schedule, or auto")
         try:
             return cls.from_fields(data)
         except InputError as error:

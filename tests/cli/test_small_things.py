@@ -91,6 +91,21 @@ def test_what_has_its_own_data_is_not_drawn(tmp_path: Path) -> None:
     assert "--data" not in result.stderr
 
 
+def test_draws_are_not_blamed_for_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "product.ein"
+    path.write_text("y[i] = A[i, k] * x[k]\n")
+    result = samhw("accuracy", str(path), "--draws", "2")
+    assert result.exit_code == 2
+    assert "unknown tensor 'A'" in result.stderr
+    assert "--draws" not in result.stderr
+
+
+def test_a_schedule_is_a_file_or_auto() -> None:
+    result = samhw("run", "spmv", "--schedule", "autoo")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("give the file of a schedule, or auto.\n")
+
+
 def test_fields_of_a_schedule_are_no_arguments() -> None:
     with pytest.raises(InputError, match=r"give schedule=\{'lanes': \{'i': 4\}\}"):
         api.compile("spmm", lanes={"i": 4})

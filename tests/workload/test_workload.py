@@ -301,3 +301,10 @@ def test_a_density_of_nothing_sparse_is_noted() -> None:
         assert bool(notes) == noted
         assert found.tensors["A"].nnz == (81 if noted else 16)
     assert not make_workload(parse(text, implied=True), ["random:size=9"]).notes
+
+
+@pytest.mark.parametrize("program", ["spmm", "gcn"])
+@pytest.mark.parametrize("word", ["karate", "random", "auto", "synthetic:cora"])
+def test_a_word_of_data_is_for_no_single_tensor(program: str, word: str) -> None:
+    with pytest.raises(InputError, match=f"'{word}' is for a whole program; give it by itself, without 'A='"):
+        bind_program(program, [f"A={word}"])

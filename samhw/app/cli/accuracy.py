@@ -85,6 +85,8 @@ def accuracy(
                 drawn = bind_program(program, text.split("+"), value=first, types=own)
             except InputError as error:
                 if draws is not None and tuple(data) == (AUTO,):
+                    # What is wrong without --draws too is said as it is.
+                    bind_program(program, (AUTO,), value=first, types=own)
                     raise InputError(
                         f"--draws {draws} draws data, which '{program}' does not take: it has its own; leave "
                         "out --draws."

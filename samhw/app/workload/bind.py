@@ -18,6 +18,7 @@ from samhw.app.workload.workload import (
     DEFAULT,
     SYNTHETIC,
     Workload,
+    check_file_of_one,
     check_free,
     check_known,
     short_name,
@@ -109,6 +110,7 @@ def drawn_file(spec: str, text: str, draw: Callable[[int], Values]) -> Tensor:
         text: what of it names the file.
         draw: gives a number of values.
     """
+    check_file_of_one(spec, text)
     path, is_pattern = pattern_of(spec, text)
     tensor = tensor_of(path)
     return _redrawn(tensor, draw) if is_pattern else tensor

@@ -37,6 +37,7 @@ __all__ = [
     "JUDGES",
     "SYNTHETIC",
     "Workload",
+    "check_file_of_one",
     "check_free",
     "check_known",
     "compile_workload",
@@ -81,6 +82,17 @@ def check_known(spec: str) -> None:
         raise InputError(
             f"There is no data '{spec}'{did_you_mean(word, _WORDS)}; give karate, random, synthetic:NAME, a "
             "file, or NAME=FILE."
+        )
+
+
+def check_file_of_one(spec: str, text: str) -> None:
+    """Raises `InputError` where a tensor is given a word of --data, which stands for data of a whole program,
+    instead of a file."""
+    word = text.partition(":")[0]
+    if word in (*_WORDS, *DEFAULT) and not os.path.exists(word):
+        raise InputError(
+            f"--data {spec}: '{text}' is for a whole program; give it by itself, without "
+            f"'{spec.removesuffix(text)}', or give the tensor a file."
         )
 
 

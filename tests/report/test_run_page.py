@@ -311,7 +311,7 @@ def test_a_page_says_what_is_shared(tmp_path: Path) -> None:
         (("spmm", "--lanes", "i=4", "--interleave", "X"), "banks that all readers share: X.vals in 2"),
         (
             ("gcn", "--fuse", "none", "--share-hardware", "all"),
-            "one fabric: gcn_1, gcn_4; one fabric: gcn_2, gcn_6; nodes in common: 65 of 5 fabrics are 44",
+            "one fabric: gcn_1, gcn_4; one fabric: gcn_2, gcn_6; nodes in common: 65 of 5 fabrics are 25",
         ),
     ):
         good("run", *words, "--report", tmp_path)

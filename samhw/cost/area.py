@@ -147,13 +147,13 @@ class _Area:
             self._family,
             regions,
             sum(self._memories(), Use()),
-            sum(self._bindings(), self._use(control) + self._use(shell)),
+            sum(map(self._use, self._bindings()), self._use(control) + self._use(shell)),
             tuple(self._unmeasured),
             tuple(self._guessed),
             off_chip,
         )
 
-    def _bindings(self) -> Iterator[Use]:
+    def _bindings(self) -> Iterator[Component]:
         """The registers of what differs between the regions of a node in hardware. What differs alike has
         one."""
         off = () if self._off_chip is None else self._off_chip.arrays
@@ -165,16 +165,7 @@ class _Area:
                 key = tuple(bound), of, by_region
                 if len({*by_region}) > 1 and key not in known:
                     known.add(key)
-                    yield self._binding(of, width, len({*by_region}))
-
-    def _binding(self, of: str, width: int, values: int) -> Use:
-        """What has one of some values by the region; arguments as of `binding_component`. From a table come
-        numbers, and the bits that choose signals."""
-        if not self._design.is_bound_by_table:
-            return self._use(binding_component(of, width, values))
-        bits = width if of == "numbers" else values
-        table = Use(registers=bits, block_rams=bits / 36 * block_rams(len(self._design.regions), 36))
-        return table if of == "numbers" else table + self._ways(width, values)
+                    yield binding_component(of, width, len({*by_region}))
 
     def _bound(
         self, bound: Mapping[int, Node], bases: Mapping[str, int]
@@ -257,7 +248,7 @@ class _Area:
             found += self._ways(token + (port.places - 1).bit_length(), len(port.nodes))
         for numbers in port.by_region.values():
             values = {*numbers.values()}
-            found += self._binding("numbers", max(values).bit_length(), len(values))
+            found += self._use(binding_component("numbers", max(values).bit_length(), len(values)))
         return found
 
     def _shared(self) -> Iterator[tuple[tuple[int, str], Use]]:

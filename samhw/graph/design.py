@@ -24,9 +24,6 @@ Users: TypeAlias = Mapping[int, str]
 LUT_PLACES = 32
 """Places of a memory that synthesis still makes of LUTs."""
 
-TABLE_REGIONS = 128
-"""From this many regions on, a block memory takes less of an FPGA than logic for what differs in them."""
-
 _SHAPES = ((36, 1 << 9), (18, 1 << 10), (9, 1 << 11), (4, 1 << 12), (2, 1 << 13), (1, 1 << 14))
 """Bits of a word and words of a block RAM of 18 Kb. In the first shape one port reads and one writes; in the
 others both may do both."""
@@ -169,12 +166,6 @@ class Design:
     def is_parallel(self) -> bool:
         """Whether some regions run side by side."""
         return any(self.beside.values())
-
-    @property
-    def is_bound_by_table(self) -> bool:
-        """Whether a table in block memory has what differs between regions (docs/host_port.md, "Shared
-        fabrics")."""
-        return len(self.regions) >= TABLE_REGIONS and not self.is_parallel
 
     @cached_property
     def runs(self) -> tuple[Graph, ...]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
-from amaranth.lib.memory import Memory
 
 from samhw.graph.pools import Pool
 from samhw.rtl.interface import Turns
@@ -21,25 +20,17 @@ class Bindings:
     They have their values when the first root of a region fires: regions change a cycle before that, and
     between runs they stand for the regions that start with it.
 
-    Of many regions that run one after another, a table in block memory has the values: logic that makes them
-    of a bit for each region would grow with regions and values.
-
     Args:
         region: a bit for each region, of which those of the ones under way are set.
         first: the regions that start with a run.
-        following: the number of the region in the next cycle, and of the first one between runs, if there is
-            to be a table.
     """
 
-    def __init__(self, m: Module, region: Value, first: Collection[int], following: Value | None = None):
+    def __init__(self, m: Module, region: Value, first: Collection[int]):
         self._m = m
-        self._following = following
-        self._regions = len(region)
         self._region = Cat(region[0] | ~region.any(), region[1:])
         if len(first) > 1:
             self._region = Cat(bit | ~region.any() if n in first else bit for n, bit in enumerate(region))
         self._known: dict[tuple[object, ...], Value] = {}
-        self._columns: list[tuple[Signal, Mapping[int, int]]] = []
 
     def value(self, by_turn: Mapping[int, Value | int], width: int) -> Value:
         """What a region has; where all have the same, that itself.
@@ -57,28 +48,10 @@ class Bindings:
             return next(iter(values.values()))
         known = (width, *((key, tuple(own)) for key, own in turns.items()))
         if known not in self._known:
-            self._known[known] = self._made(by_turn, turns, values, width)
+            self._known[known] = register = Signal(width, name="bound", reset_less=True)
+            by_turn_now = ((self._is(turns[key]), value) for key, value in values.items())
+            self._m.d.sync += register.eq(chosen(by_turn_now))
         return self._known[known]
-
-    def _made(
-        self,
-        by_turn: Mapping[int, Value | int],
-        turns: Mapping[object, list[int]],
-        values: Mapping[object, Value],
-        width: int,
-    ) -> Value:
-        numbers = {turn: found for turn, found in by_turn.items() if isinstance(found, int)}
-        if self._following is not None and len(numbers) == len(by_turn):
-            return self._column(width, numbers)
-        now = Signal(width, name="bound", reset_less=True)
-        if self._following is not None:
-            # The bits that choose have come from registers already.
-            chosen_now = ((self.is_turn(frozenset(turns[key])), value) for key, value in values.items())
-            self._m.d.comb += now.eq(chosen(chosen_now))
-        else:
-            chosen_next = ((self._is(turns[key]), value) for key, value in values.items())
-            self._m.d.sync += now.eq(chosen(chosen_next))
-        return now
 
     def connect(self, unit: wiring.Component, member: str, by_turn: Mapping[int, Value | int]) -> None:
         """Drives a member of a component, if it has that, with what the regions have."""
@@ -90,36 +63,12 @@ class Bindings:
         """Whether one of some regions is under way."""
         known = ("turn", *sorted(turns))
         if known not in self._known:
-            if self._following is not None:
-                self._known[known] = self._column(1, dict.fromkeys(turns, 1))
-            else:
-                self._known[known] = register = Signal(name="turn", reset_less=True)
-                self._m.d.sync += register.eq(self._is(sorted(turns)))
+            self._known[known] = register = Signal(name="turn", reset_less=True)
+            self._m.d.sync += register.eq(self._is(sorted(turns)))
         return self._known[known]
 
     def _is(self, turns: list[int]) -> Value:
         return any_of(self._region[turn] for turn in turns)
-
-    def _column(self, width: int, by_turn: Mapping[int, int]) -> Signal:
-        column = Signal(width, name="bound", reset_less=True)
-        self._columns.append((column, by_turn))
-        return column
-
-    def finish(self) -> None:
-        """Makes the table of what has been asked for."""
-        if not self._columns:
-            return
-        rows = [0] * self._regions
-        first = 0
-        for column, by_turn in self._columns:
-            for turn, number in by_turn.items():
-                rows[turn] |= (number & (1 << len(column)) - 1) << first
-            first += len(column)
-        self._m.submodules.bindings = table = Memory(shape=first, depth=self._regions, init=rows)
-        read = table.read_port()
-        # The word has its time to the registers, and a cycle before that to the memory.
-        self._m.d.comb += read.addr.eq(self._following)
-        self._m.d.sync += Cat(column for column, _ in self._columns).eq(read.data)
 
 
 class PortUse(NamedTuple):

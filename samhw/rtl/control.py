@@ -76,8 +76,6 @@ class RunControl(wiring.Component):
             watchdog back.
         running: from the cycle after the request until `done` or `error`, a few cycles after the last one.
         region: a bit for each region; while `running`, those of the ones under way are set.
-        following: the number of the region under way in the next cycle; before a run, and after one without
-            an error, that of the first one. Of no meaning where some run side by side.
         spent_of: a region.
         spent: in the next cycle, the cycles that it has been under way in the last run, modulo 2^32. Cycle 0
             does not count, so that the sum of all is that of the run.
@@ -127,7 +125,6 @@ class RunControl(wiring.Component):
                 "committed": In(len(self.writers)),
                 "running": Out(1),
                 "region": Out(self.regions),
-                "following": Out(range(self.regions)),
                 "spent_of": In(range(self.regions)),
                 "spent": Out(32),
                 "done": Out(1),
@@ -187,16 +184,13 @@ class RunControl(wiring.Component):
                 m.d.sync += self.region.eq((self.region & ~ended) | following)
         else:
             with m.If(following.any()):
-                m.d.sync += self.region.eq(following)
-            m.d.comb += self.following.eq(Mux(following.any(), place_of(following), number))
-            m.d.sync += number.eq(self.following)
+                m.d.sync += [self.region.eq(following), number.eq(place_of(following))]
         self._spend(m, active, requested, count, number)
         with m.If(settling[-1]):
             m.d.sync += [self.running.eq(0), self.region.eq(0), self.done.eq(1)]
-            m.d.comb += self.following.eq(0)
         with m.If(requested):
             m.d.sync += [self.running.eq(1), self.region.eq(first), self.done.eq(0), waiting.eq(1)]
-            m.d.comb += self.following.eq(0)
+            m.d.sync += number.eq(0)
             m.d.sync += [step.eq(0) for step in self.steps] if self.repeats else []
         with m.If(begin):
             m.d.sync += [active.eq(1), waiting.eq(0), committed.eq(0)]

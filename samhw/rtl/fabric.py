@@ -133,8 +133,7 @@ class Fabric(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         self._control = self._made_control()
-        following = self._control.following if self.design.is_bound_by_table else None
-        bindings = Bindings(m, self._control.region, first_of(self._control.sequence), following)
+        bindings = Bindings(m, self._control.region, first_of(self._control.sequence))
 
         def here(fabric: int) -> Value:
             return bindings.is_turn(self._turns[fabric])
@@ -153,7 +152,6 @@ class Fabric(wiring.Component):
             self._connect_off_chip(m, bindings)
         if self.counters:
             self._connect_counters(m)
-        bindings.finish()
         return m
 
     def _probed(self) -> Iterator[tuple[int, int]]:

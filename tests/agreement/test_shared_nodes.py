@@ -94,15 +94,6 @@ def test_nodes_apart_share_ports() -> None:
     assert len(design.groups) == len(design.regions)
 
 
-@pytest.mark.parametrize(
-    "name", [name if name == "layers" else pytest.param(name, marks=pytest.mark.nightly) for name in CASES]
-)
-def test_a_table_binds_many_regions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("samhw.graph.design.TABLE_REGIONS", 2)
-    design = _agreed(*CASES[name])
-    assert design.is_bound_by_table != design.is_parallel
-
-
 def _agreed(program: str, options: Mapping[str, Any]) -> Design:
     """What has been built, after simulator and RTL have agreed."""
     design, data = _design(program, options)

@@ -27,7 +27,6 @@ class States(list[State]):
     """Those of a run, cycle by cycle, and what it has spent in each region."""
 
     spent: tuple[int, ...]
-    following: list[int]
 
 
 def run(
@@ -43,7 +42,6 @@ def run(
     """The state in each clock cycle. `committed` and `fired` are bits by clock cycle, and nodes fire in all
     cycles if nothing else is said; `errors` are a node and its cause by clock cycle."""
     states = States()
-    states.following = []
 
     async def bench(ctx: SimulatorContext) -> None:
         for number, extent in enumerate(extents):
@@ -66,7 +64,6 @@ def run(
                     tuple(ctx.get(step) for step in control.steps) if extents else (),
                 )
             )
-            states.following.append(ctx.get(control.following))
             await ctx.tick()
         spent = []
         for region in range(control.regions):
@@ -113,15 +110,6 @@ def test_the_next_run_begins_with_the_first_region():
     states = run(control(0, 1), 50, requests=(0, 30), committed=committed)
     assert starts(states) == {0: 0b01, 3: 0b10, 30: 0b01, 34: 0b10}
     assert states.spent == (3, 4)
-
-
-def test_the_region_of_the_next_cycle_is_known():
-    """Between runs it is the first one."""
-    committed = {2: 0b001, 5: 0b010, 9: 0b100, 33: 0b001}
-    states = run(control(0, 1, 2), 50, requests=(0, 30), committed=committed)
-    under_way = [max(state.region.bit_length() - 1, 0) for state in states]
-    assert max(under_way) == 2
-    assert states.following[:-1] == under_way[1:]
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,10 @@ class Design:
         """For each region those that run side by side with it."""
         return beside(self.sequence)
 
+    def beside_any(self, regions: Iterable[int]) -> frozenset[int]:
+        """Those that run side by side with one of some regions."""
+        return frozenset[int]().union(*(self.beside[region] for region in regions))
+
     @property
     def is_parallel(self) -> bool:
         """Whether some regions run side by side."""

@@ -23,6 +23,7 @@ __all__ = [
     "alike",
     "are_alike",
     "built_graph",
+    "comes_to_rest",
     "difference",
     "equal_regions",
     "form_of",
@@ -31,6 +32,7 @@ __all__ = [
     "own_form",
     "pace_of",
     "widest",
+    "with_parts",
 ]
 
 _BOUND = (Role.EXTENT, Role.REPEAT, Role.WIDTHS)
@@ -55,6 +57,11 @@ def form_of(graph: Graph) -> Form:
     """The form of a graph, as `_form` says it, or as it was kept."""
     known: Form | None = vars(graph).get("form")
     return _form(graph) if known is None else known
+
+
+def comes_to_rest(graph: Graph) -> bool:
+    """Whether no node has tokens left after the last DONE: one that no writer needs may have some."""
+    return len(form_of(graph).names) == len(graph.nodes)
 
 
 def keep_form(graph: Graph, form: Form) -> None:
@@ -193,7 +200,7 @@ def equal_regions(graphs: Sequence[Graph]) -> tuple[tuple[int, ...], ...]:
     # Most regions have kinds of nodes that no other one has, and need no form.
     for number in (number for numbers in kinds.values() if len(numbers) > 1 for number in numbers):
         form = form_of(graphs[number])
-        if len(form.names) == len(graphs[number].nodes):
+        if comes_to_rest(graphs[number]):
             found[form.nodes].append(number)
     return tuple(sorted(tuple(group) for group in found.values() if len(group) > 1))
 
@@ -201,7 +208,7 @@ def equal_regions(graphs: Sequence[Graph]) -> tuple[tuple[int, ...], ...]:
 def difference(first: Graph, other: Graph) -> str:
     """Why two graphs may not share a fabric, in a few words; empty if they may."""
     forms = form_of(first), form_of(other)
-    if any(len(form.names) < len(graph.nodes) for form, graph in zip(forms, (first, other), strict=True)):
+    if not (comes_to_rest(first) and comes_to_rest(other)):
         return "one has nodes whose results nobody stores"
     if len(first.nodes) != len(other.nodes):
         return f"one has {len(first.nodes)} nodes and the other {len(other.nodes)}"
@@ -226,12 +233,13 @@ def alike(graphs: Sequence[Graph]) -> list[Graph]:
     nodes = [widest(places) for places in zip(*ordered, strict=True)]
     channels = [_deepest(places) for places in zip(*_channels(graphs, ordered), strict=True)]
     return [
-        _with(graph, tuple(n[k] for n in nodes), tuple(c[k] for c in channels))
+        with_parts(graph, tuple(n[k] for n in nodes), tuple(c[k] for c in channels))
         for k, graph in enumerate(graphs)
     ]
 
 
-def _with(graph: Graph, nodes: tuple[Node, ...], channels: tuple[Channel, ...]) -> Graph:
+def with_parts(graph: Graph, nodes: tuple[Node, ...], channels: tuple[Channel, ...]) -> Graph:
+    """A graph with other nodes and channels; itself where it has these."""
     is_same = graph.nodes == nodes and graph.channels == channels
     return graph if is_same else replace(graph, nodes=nodes, channels=channels)
 

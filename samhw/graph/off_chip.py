@@ -313,7 +313,7 @@ class OffChipLayout:
         found: list[list[int]] = []
         ends: list[list[int]] = []
         for group in design.groups:
-            beside = frozenset[int]().union(*(design.beside[number] for number in group))
+            beside = design.beside_any(group)
             before = [end for end, other in zip(ends, design.groups, strict=False) if beside & {*other}]
             first = [max((end[m] for end in before), default=0) for m in range(self.ports.masters)]
             count = Counter(port.array.master for port in self.ports_of(design.regions[group[0]]))

@@ -110,8 +110,7 @@ class _Pools:
     def _may_join(self, memory: Memory, group: Sequence[Memory]) -> bool:
         """None of its regions uses the group; and what no port of a fabric reaches by itself as well as
         something there takes no block RAM more for it."""
-        beside = self._design.beside
-        own = self._regions[memory.name].union(*(beside[region] for region in self._regions[memory.name]))
+        own = self._regions[memory.name] | self._design.beside_any(self._regions[memory.name])
         if not all(own.isdisjoint(self._regions[other.name]) for other in group):
             return False
         if any(other.name in self._by_fabrics[memory.name] for other in group):

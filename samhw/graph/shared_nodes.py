@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from samhw.graph.design import Design, Users
-from samhw.graph.fabrics import form_of, own_form, pace_of, widest
+from samhw.graph.fabrics import comes_to_rest, form_of, own_form, pace_of, widest, with_parts
 from samhw.graph.ir import Channel, Endpoint, Graph, Node
 from samhw.words import and_more
 
@@ -28,9 +28,9 @@ def nodes_in_common(design: Design, off_chip: Collection[str] = ()) -> tuple[Use
     """
     alike: dict[Hashable, list[_Shared]] = defaultdict(list)
     for fabric, (graph, group) in enumerate(zip(design.built, design.groups, strict=True)):
-        if not _comes_to_rest(graph):
+        if not comes_to_rest(graph):
             continue
-        beside = _beside(design, group)
+        beside = design.beside_any(group)
         places: dict[str, Hashable] = {}
         for name in form_of(graph).names:
             node = graph.node[name]
@@ -54,19 +54,9 @@ class _Shared:
     """The outputs that its inputs come from, each with the input, and its memories."""
 
 
-def _comes_to_rest(graph: Graph) -> bool:
-    """A node that no writer needs may still have tokens when its region has ended."""
-    return len(form_of(graph).names) == len(graph.nodes)
-
-
 def _may_be_shared(graph: Graph, node: Node) -> bool:
     """It has inputs, and none of its memories lies in banks, which serve the ports of one fabric."""
     return bool(node.inputs) and not any(graph.memory[name].banks for name in node.memories.values())
-
-
-def _beside(design: Design, group: Sequence[int]) -> frozenset[int]:
-    """The regions that run side by side with one of a fabric."""
-    return frozenset[int]().union(*(design.beside[region] for region in group))
 
 
 def _sources(graph: Graph, node: Node, places: Mapping[str, Hashable]) -> list[Hashable]:
@@ -109,7 +99,7 @@ def wrong_nodes(design: Design, off_chip: Collection[str] = ()) -> str:
         if why := _wrong_users(design, users, off_chip):
             return why
     for graph, found in zip(design.regions, with_shared_nodes(design), strict=True):
-        if graph.nodes != found.nodes or graph.channels != found.channels:
+        if found is not graph:
             return f"those of {graph.name} differ from others in depths or widths"
     return ""
 
@@ -122,9 +112,9 @@ def _wrong_users(design: Design, users: Users, off_chip: Collection[str]) -> str
         if not 0 <= fabric < len(design.built) or name not in design.built[fabric].node:
             return f"fabric {fabric} has no node '{name}'"
         graph, group = design.built[fabric], design.groups[fabric]
-        if not _comes_to_rest(graph) or not _may_be_shared(graph, graph.node[name]):
+        if not comes_to_rest(graph) or not _may_be_shared(graph, graph.node[name]):
             return f"node '{name}' of fabric {fabric} may be shared with none"
-        if not _beside(design, group).isdisjoint(regions):
+        if not design.beside_any(group).isdisjoint(regions):
             return f"node '{name}' of fabric {fabric} runs side by side with another one"
         regions.update(group)
         forms.add(_likeness(graph, graph.node[name], off_chip))
@@ -169,10 +159,10 @@ def with_shared_nodes(design: Design) -> list[Graph]:
         for region, node in zip(own, wide, strict=True):
             nodes[region][node.name] = node
     return [
-        replace(
+        with_parts(
             graph,
-            nodes=tuple(wider.get(node.name, node) for node in graph.nodes),
-            channels=tuple(_deep(channel, depths) for channel in graph.channels),
+            tuple(wider.get(node.name, node) for node in graph.nodes),
+            tuple(_deep(channel, depths) for channel in graph.channels),
         )
         for graph, wider, depths in zip(graphs, nodes, channels, strict=True)
     ]

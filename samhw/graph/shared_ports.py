@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from samhw.graph.design import Design
-from samhw.graph.fabrics import form_of
+from samhw.graph.fabrics import comes_to_rest
 from samhw.graph.off_chip import OffChipLayout, OffChipPort
 from samhw.graph.shared_nodes import Key, users_by_first
 
@@ -82,7 +82,7 @@ def shared_ports(design: Design, layout: OffChipLayout) -> tuple[SharedPort, ...
     firsts = layout.first_ports(design)
     hardware = {key: first for first, users in users_by_first(design).items() for key in users}
     for fabric, group in enumerate(design.groups):
-        beside = frozenset[int]().union(*(design.beside[region] for region in group))
+        beside = design.beside_any(group)
         for ports in zip(*(layout.ports_of(design.regions[region]) for region in group), strict=True):
             number = ports[0].number + firsts[fabric][ports[0].array.master]
             own = {r: port._replace(number=number) for r, port in zip(group, ports, strict=True)}
@@ -110,5 +110,5 @@ def _likeness(design: Design, region: int, port: OffChipPort) -> Hashable:
     array, graph = port.array, design.regions[region]
     element = design.stored(design.memory[array.memory]).element
     words = (array.words, element and element.width) if array.words > 1 else ()
-    alone = region if len(form_of(graph).names) < len(graph.nodes) else None
+    alone = None if comes_to_rest(graph) else region
     return array.master, port.write, array.place_bytes, words, alone

@@ -109,7 +109,7 @@ def _check_fabrics(design: Design) -> None:
                 f"The regions {', '.join(graph.name for graph in graphs)} of {design.name} cannot share a "
                 "fabric as they are; leave them apart, or let samhw.compile find what may share one."
             )
-        if any(not design.beside[number].isdisjoint(group) for number in group):
+        if not design.beside_any(group).isdisjoint(group):
             raise InputError(
                 f"The regions {', '.join(graph.name for graph in graphs)} of {design.name} share a fabric, "
                 "and some of them run side by side; leave them apart, or run them one after another."

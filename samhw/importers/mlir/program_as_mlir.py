@@ -15,7 +15,7 @@ from samhw.tensors import Format, LevelType
 __all__ = ["write_function"]
 
 _NEUTRAL = {"sum": 0.0, "prod": 1.0}
-_INFINITE = {
+_ENDS = {
     "f32": ("0xFF800000", "0x7F800000"),
     "bf16": ("0xFF80", "0x7F80"),
     "f16": ("0xFC00", "0x7C00"),
@@ -294,7 +294,7 @@ def _start(reduction: str, kind: ValueType) -> str:
     if reduction not in ("max", "min"):
         return number_text(_NEUTRAL[reduction], kind)
     least, greatest = (
-        (str(int(kind.least)), str(int(kind.greatest))) if isinstance(kind, Integer) else _INFINITE[kind.name]
+        (str(int(kind.least)), str(int(kind.greatest))) if isinstance(kind, Integer) else _ENDS[kind.name]
     )
     return least if reduction == "max" else greatest
 

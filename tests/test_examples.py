@@ -104,3 +104,10 @@ def test_a_network_with_concatenations_in_hardware() -> None:
     result = CliRunner().invoke(main, ["correlate", path, "--data", "random:size=8", "--value", "f32"])
     assert result.exit_code == 0, result.output
     assert "5 of 5 cycle counts equal" in result.output
+
+
+def test_layers_share_nodes() -> None:
+    words = ["run", f"{EXAMPLES}/pytorch/decoder.py:small", "--fuse", "none", "--share-hardware", "all"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert "result     right" in result.output

@@ -17,7 +17,7 @@ from samhw.graph.numerics import value_type
 from samhw.targets.building.boards import BoardDesign, make_bitstream
 
 PROGRAMS = {1: "examples/pytorch/decoder.py:one", 12: "examples/pytorch/decoder.py:twelve"}
-SCHEDULE = Schedule(fuse="none", share_hardware="all")
+SCHEDULE = Schedule(fuse="none", share_hardware="all", fixed_extents=True)
 
 
 def rows() -> Iterator[dict[str, Any]]:

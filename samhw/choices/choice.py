@@ -20,6 +20,7 @@ __all__ = [
     "AUTO",
     "Choice",
     "CountsByName",
+    "Flag",
     "Numbers",
     "RegionLists",
     "Rules",
@@ -370,6 +371,22 @@ class CountsByName(Choice[dict[str, int]]):
 def counts_text(counts: Mapping[str, int]) -> str:
     """Numbers by name in a word; `1` for none."""
     return "+".join(f"{name}={count}" for name, count in counts.items()) or "1"
+
+
+class Flag(Choice[bool]):
+    """True or false."""
+
+    by_default = "`false`"
+    metavar = several = ""
+    kind = bool
+
+    def check(self, value: Any) -> bool:
+        if not isinstance(value, bool | np.bool_):
+            raise InputError(f"'{self.name}' is {shown(value)}; give true or false.")
+        return bool(value)
+
+    def read(self, word: str) -> Any:
+        return {"true": True, "false": False}.get(word.lower(), word)
 
 
 class Numbers(Choice[int]):

@@ -97,6 +97,7 @@ class Schedule:
     interleave: str | Sequence[str] = "none"
     share_hardware: str | Sequence[Sequence[str]] = AUTO
     parallel: str | Sequence[Sequence[str]] = "none"
+    fixed_extents: bool = False
 
     def __post_init__(self) -> None:
         for one in CHOICES:

@@ -200,6 +200,7 @@ class Compiled:
             {decl.name for decl in self.program.outputs},
             self.fabrics,
             shared_nodes=self.shared_nodes,
+            is_fixed=self.schedule.fixed_extents,
         )
 
 

@@ -142,7 +142,7 @@ class _Area:
         writers = sum(not node.outputs for _, node in design.built_nodes)
         control = control_component(nodes, max(writers, runs), runs)
         off_chip = self._masters()
-        shell = shell_component(len(design.extents), channels, runs)
+        shell = shell_component(len(design.extents) - len(design.fixed), channels, runs)
         return AreaEstimate(
             self._family,
             regions,
@@ -177,8 +177,11 @@ class _Area:
         """
         nodes, graphs = [*bound.values()], [self._design.regions[region] for region in bound]
         first, both = nodes[0], list(zip(graphs, nodes, strict=True))
+        known = {index: self._design.extents[index] for index in self._design.fixed}
         for param in first.extents:
-            yield "signals", self._bits, tuple(node.extents[param] for node in nodes)
+            extents = [node.extents[param] for node in nodes]
+            kind = "numbers" if known.keys() >= {*extents} else "signals"
+            yield kind, self._bits, tuple(known.get(index, index) for index in extents)
         for param in first.repeats:
             yield "signals", self._bits, tuple(node.repeats[param] for node in nodes)
         for name in immediates_of(first):

@@ -223,7 +223,11 @@ class AddressMap:
             "status_bits": {s.name: int(s) for s in Status},
             "error_bits": {c.name: int(c) for c in Cause},
             "extents": {
-                name: {"address": address, "greatest": design.extents[name]}
+                name: {
+                    "address": address,
+                    "greatest": design.extents[name],
+                    **({"fixed": True} if name in design.fixed else {}),
+                }
                 for name, address in self.extents.items()
             },
             "region_cycles": {"address": self.region_cycles.start, "words": len(self.region_cycles)},

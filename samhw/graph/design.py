@@ -68,6 +68,7 @@ class Design:
             (`samhw.graph.fabrics`); nodes and channels of these correspond place by place.
         shared_nodes: those that are one in hardware (`samhw.graph.shared_nodes`). The first fabric gives the
             hardware its name.
+        fixed: the indices whose extent is the greatest in every run, which hardware has as constants.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Design:
     sequence: Steps = (Run(0),)
     fabrics: tuple[tuple[int, ...], ...] = ()
     shared_nodes: tuple[Users, ...] = ()
+    fixed: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, graph: Graph) -> "Design":
@@ -95,6 +97,7 @@ class Design:
         fabrics: tuple[tuple[int, ...], ...] = (),
         *,
         shared_nodes: tuple[Users, ...] = (),
+        is_fixed: bool = False,
     ) -> "Design":
         """The design that runs graphs in a sequence, or one after another.
 
@@ -102,12 +105,16 @@ class Design:
         writes and a later one reads becomes a buffer between them, unless it is among the results. Graphs
         are named after the design, with their numbers if there are several.
 
+        Args:
+            is_fixed: all extents are, but for those of ranges of rows, which follow from the data.
+
         Raises:
             InputError: for graphs of different value types.
         """
         sequence = sequence or tuple(map(Run, range(len(graphs))))
         if len(graphs) == 1:
-            return replace(cls.of(replace(graphs[0], name=name)), sequence=sequence)
+            one = replace(cls.of(replace(graphs[0], name=name)), sequence=sequence)
+            return one.with_fixed_extents if is_fixed else one
         if len({graph.value for graph in graphs}) > 1:
             raise InputError(f"The regions of {name} have different value types; give them one.")
         roles = _roles(graphs, results)
@@ -121,7 +128,7 @@ class Design:
                 tensors[tensor.name] = _in_role(tensor, roles[tensor.name])
             for index, extent in graph.extents.items():
                 extents[index] = max(extent, extents.get(index, 0))
-        return cls(
+        found = cls(
             name,
             graphs[0].value,
             tuple(
@@ -135,6 +142,29 @@ class Design:
             fabrics,
             shared_nodes,
         )
+        return found.with_fixed_extents if is_fixed else found
+
+    @property
+    def with_fixed_extents(self) -> "Design":
+        """The same with all extents fixed, but for those of ranges of rows, which follow from the data."""
+        rows = {row for tensor in self.tensors for row in tensor.rows}
+        return replace(self, fixed=tuple(index for index in self.extents if index not in rows))
+
+    def check_extents(self, extents: Mapping[str, int]) -> None:
+        """Raises `InputError` for extents that no run of its hardware can have."""
+        for index, greatest in self.extents.items():
+            if index not in extents:
+                raise InputError(f"The extent of index {index} is missing; give one up to {greatest:,}.")
+            if not 0 <= extents[index] <= greatest:
+                raise InputError(
+                    f"Index {index} has extent {extents[index]:,}, but this build takes {greatest:,}; "
+                    "rebuild with a larger shape."
+                )
+            if index in self.fixed and extents[index] != greatest:
+                raise InputError(
+                    f"Index {index} has extent {extents[index]:,}, but this build has {greatest:,} fixed "
+                    "('fixed_extents'); rebuild for these data, or without fixed extents."
+                )
 
     @property
     def summary(self) -> str:

@@ -65,6 +65,7 @@ def dumps(design: Design) -> str:
             if design.shared_nodes
             else {}
         ),
+        **({"fixed": design.fixed} if design.fixed else {}),
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -169,6 +170,7 @@ def _design(data: dict[str, Any]) -> Design:
         shared_nodes=tuple(
             {int(f): str(name) for f, name in users} for users in data.get("shared_nodes", ())
         ),
+        fixed=tuple(map(str, data.get("fixed", ()))),
     )
 
 

@@ -24,6 +24,7 @@ def validate_design(design: Design) -> None:
         validate(graph)
         _check_shared(design, graph)
     _check_views(design)
+    _check_fixed(design)
     _check_sequence(design)
     _check_fabrics(design)
     _check_nodes(design)
@@ -51,6 +52,17 @@ def _check_shared(design: Design, graph: Graph) -> None:
             raise InputError(
                 f"Extent {index!r} of region {graph.name} is not that of {design.name}; make a design with "
                 "Design.assemble."
+            )
+
+
+def _check_fixed(design: Design) -> None:
+    """Fixed are extents that the data do not change."""
+    rows = {row for tensor in design.tensors for row in tensor.rows}
+    for index in design.fixed:
+        if index not in design.extents or index in rows:
+            raise InputError(
+                f"The extent of {index!r} is fixed, but {design.name} has none that could be; take "
+                "Design.with_fixed_extents."
             )
 
 

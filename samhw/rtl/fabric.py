@@ -42,7 +42,7 @@ class Fabric(wiring.Component):
 
     Members:
         run: starts and ends of runs.
-        extents: `extent_<index>` for each index; stable during a run.
+        extents: `extent_<index>` for each index whose extent is not fixed; stable during a run.
         memories: `mem_<memory>` for each memory on the chip, with the ports of the nodes to it; one that is a
             pool has the name of its first array.
         off_chip: with a layout, an `OffChipSignature`.
@@ -96,7 +96,7 @@ class Fabric(wiring.Component):
         self.needs = self._needs()
         names = memory_members(self.ports)
         memories = {names[name]: Out(signature) for name, signature in self.ports.items()}
-        extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
+        extents = {name: Out(arch.index_bits) for name in extent_members(design).values()}
         run = RunSignature(
             regions=len(design.regions),
             channels=len(self.channels),
@@ -221,9 +221,9 @@ class Fabric(wiring.Component):
             run.error_node.eq(control.error_node),
             run.error_region.eq(control.error_region),
         ]
-        extents = extent_members(self.design.extents)
+        extents = self._known_extents()
         for number, repeat in enumerate(control.repeats):
-            m.d.comb += control.extents[number].eq(getattr(self.extents, extents[repeat.extent]))
+            m.d.comb += control.extents[number].eq(extents[repeat.extent])
         self._connect_stalls(m)
 
     def _start_of(self, fabric: int) -> Value:
@@ -358,8 +358,7 @@ class Fabric(wiring.Component):
 
     def _connect_bound(self, bindings: Bindings) -> None:
         """What each node has by the binding of its region."""
-        names = extent_members(self.design.extents)
-        extents = {index: getattr(self.extents, name) for index, name in names.items()}
+        extents = self._known_extents()
         steps = {repeat.index: self._control.steps[n] for n, repeat in enumerate(self._control.repeats)}
         for first, bound in self._bound():
             node, unit = self._node(first), self.nodes[first]
@@ -378,6 +377,14 @@ class Fabric(wiring.Component):
                     for t, own in by_turn.items()
                 }
                 bindings.connect(unit, f"immediate_{name}", words)
+
+    def _known_extents(self) -> dict[str, Value | int]:
+        """The extent of each index: a register of the shell, or a number."""
+        names = extent_members(self.design)
+        return {
+            index: getattr(self.extents, names[index]) if index in names else greatest
+            for index, greatest in self.design.extents.items()
+        }
 
     def _connect_memories(self, m: Module, bindings: Bindings) -> None:
         names = memory_members(self.ports)

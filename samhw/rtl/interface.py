@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
+from samhw.graph import Design
 from samhw.graph.address_map import MOST_ACTORS, STATES
 from samhw.names import identifiers
 from samhw.rtl.access import MemoryReadSignature, MemoryWriteSignature
@@ -112,6 +113,7 @@ def memory_members(memories: Iterable[str]) -> dict[str, str]:
     return {name: f"mem_{identifier}" for name, identifier in identifiers(memories).items()}
 
 
-def extent_members(extents: Iterable[str]) -> dict[str, str]:
-    """What the extent of each index is called."""
-    return {index: f"extent_{identifier}" for index, identifier in identifiers(extents).items()}
+def extent_members(design: Design) -> dict[str, str]:
+    """What the extent of each index is called, but for those that are fixed, which are constants."""
+    free = (index for index in design.extents if index not in design.fixed)
+    return {index: f"extent_{identifier}" for index, identifier in identifiers(free).items()}

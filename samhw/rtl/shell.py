@@ -54,7 +54,7 @@ class Shell(wiring.Component):
         design = map.design
         names = memory_members(ports)
         memories = {names[name]: Out(signature) for name, signature in ports.items()}
-        extents = {name: Out(arch.index_bits) for name in extent_members(design.extents).values()}
+        extents = {name: Out(arch.index_bits) for name in extent_members(design).values()}
         host, bits = map.host, map.address_bits
         far = map.sdram is not None
         self._port: Port = BurstPort(bits, host.id_bits) if host.bursts else HostPort(bits, far)
@@ -83,7 +83,7 @@ class Shell(wiring.Component):
         m.submodules.host_port = host = self._port
         wiring.connect(m, wiring.flipped(self.axi), host.axi)
         memories = self._memories(m)
-        names = extent_members(self.map.extents)
+        names = extent_members(self.map.design)
         extents: dict[str, Signal] = {index: getattr(self.extents, names[index]) for index in names}
         self._host_writes(m, host, memories, extents)
         self._host_reads(m, host, memories, extents)
@@ -139,6 +139,10 @@ class Shell(wiring.Component):
             fits = at_most(host.next_data, self.map.design.extents[index])
             with m.If(host.write & takes(index, here & idle & fits)):
                 m.d.sync += register.eq(host.write_data)
+        for index in self.map.design.fixed:
+            # A host that writes what it is anyway need not know that it is fixed.
+            here = host.next_addr == self.map.extents[index]
+            takes(index, here & idle & (host.next_data == self.map.design.extents[index]))
         for pool in self.map.pools:
             tensor = memories[pool.name]
             if not tensor.is_input:
@@ -271,6 +275,8 @@ class Shell(wiring.Component):
             Register.IDENTITY: Const(self.map.identity, 32),
         }
         by_address |= {self.map.extents[index]: register for index, register in extents.items()}
+        greatest = self.map.design.extents
+        by_address |= {self.map.extents[index]: Const(greatest[index], 32) for index in self.map.design.fixed}
         cycles = self.map.region_cycles  # Those of one region alone are a register as others are.
         by_address |= dict.fromkeys(cycles, Const(0)) if len(cycles) > 1 else {cycles[0]: run.spent}
         # From registers, which may lie where the host reads them: the channels' own belong to the channels.

@@ -64,6 +64,7 @@ def simulated_regions(
     system = None if memory is None else MemorySystem(design, arch, memory)
     if system is not None:
         system.layout.check_bodies(design)
+    design.check_extents(extents)
     check_steps(design.sequence, extents)
     run = _DesignRun(design, arch, memories, extents, system, trace, window, limit, options)
     fabric = {number: place for place, group in enumerate(design.groups) for number in group}

@@ -296,7 +296,7 @@ class Workload:
 
     def capacity(self, schedule: Schedule | None = None) -> Capacity:
         """What a build must hold to run this data, rounded up so that similar data share a build, but for
-        extents that were asked for. The schedule may store tensors in other formats.
+        extents that were asked for or are fixed. The schedule may store tensors in other formats.
 
         Raises `InputError` for an extent that neither the program nor the data fix.
         """
@@ -322,8 +322,12 @@ class Workload:
         for name, pattern in patterns.items():
             decl = program.tensors.get(name) or split.program.tensors[name]
             entries[name] = greatest_entries(decl, shapes[name], pattern)
+        is_fixed = schedule is not None and schedule.fixed_extents
         return Capacity(
-            {d: self.greatest.get(d) or min(rounded_extent(n), MAX_EXTENT) for d, n in greatest.items()},
+            {
+                d: n if is_fixed or d in self.greatest else min(rounded_extent(n), MAX_EXTENT)
+                for d, n in greatest.items()
+            },
             {name: rounded_entries(n) for name, n in entries.items()},
             banks_of(split.program, schedule, read, patterns, shapes) if schedule and schedule.ranged else {},
         )

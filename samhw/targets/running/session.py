@@ -313,14 +313,7 @@ class PortSession(Session):
 
 def check_data(design: Design, memories: Mapping[str, ArrayLike], extents: Mapping[str, int]) -> None:
     """Raises `InputError` for data that do not fit the build."""
-    for index, greatest in design.extents.items():
-        if index not in extents:
-            raise InputError(f"The extent of index {index} is missing; give one up to {greatest:,}.")
-        if not 0 <= extents[index] <= greatest:
-            raise InputError(
-                f"Index {index} has extent {extents[index]:,}, but this build takes {greatest:,}; "
-                "rebuild with a larger shape."
-            )
+    design.check_extents(extents)
     check_steps(design.sequence, extents)
     inputs = {memory.name: memory for memory in design.memories if memory.role is MemoryRole.INPUT}
     for name, words in memories.items():

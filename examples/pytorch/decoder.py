@@ -1,7 +1,7 @@
 """A decoder of GPT-2's shape: layers with weights of their own, and attention under a sparse mask.
 
-samhw build examples/pytorch/decoder.py:twelve --fuse none --share-hardware all --memory sdram \\
-  --target board:ulx3s -o out
+samhw build examples/pytorch/decoder.py:twelve --fuse none --share-hardware all --fixed-extents \\
+  --memory sdram --target board:ulx3s -o out
 """
 
 import math

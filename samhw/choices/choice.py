@@ -20,11 +20,11 @@ __all__ = [
     "AUTO",
     "Choice",
     "CountsByName",
-    "Flag",
     "Numbers",
     "RegionLists",
     "Rules",
     "Texts",
+    "YesOrNo",
     "all_numbered",
     "check_names",
     "check_once",
@@ -373,7 +373,7 @@ def counts_text(counts: Mapping[str, int]) -> str:
     return "+".join(f"{name}={count}" for name, count in counts.items()) or "1"
 
 
-class Flag(Choice[bool]):
+class YesOrNo(Choice[bool]):
     """True or false."""
 
     by_default = "`false`"

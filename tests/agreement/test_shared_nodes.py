@@ -71,10 +71,15 @@ def _data() -> Mapping[str, Any]:
     }
 
 
+def some_data(program: str) -> dict[str, Any]:
+    """Data for the inputs of one of these programs."""
+    return {name: given for name, given in _data().items() if f"{name}[" in program}
+
+
 def _design(program: str, options: Mapping[str, Any]) -> tuple[RunnableDesign, dict[str, Any]]:
     """The design with as little hardware as there can be, and its data."""
     fields = {key: given for key, given in options.items() if key not in ("value", "memory")}
-    data = {name: given for name, given in _data().items() if f"{name}[" in program}
+    data = some_data(program)
     formats = {name: "csr" for name in ("A", "B") if name in data}
     schedule = {"fuse": "none", "share_hardware": "all"} | fields
     value = options.get("value", "i32")

@@ -39,6 +39,12 @@ def test_round_trip_of_several_regions() -> None:
     assert loads(dumps(turned)) == turned
 
 
+def test_round_trip_of_fixed_extents() -> None:
+    fixed = Design.of(example()).with_fixed_extents
+    assert fixed.fixed
+    assert loads(dumps(fixed)) == fixed
+
+
 def test_version_is_there() -> None:
     assert json.loads(dumps(Design.of(example())))["version"] == 4
 

@@ -330,6 +330,23 @@ def test_extents():
     simulate(Top(Design.of(dense_copy()), Arch()), host)
 
 
+def test_fixed_extents():
+    """A register that holds a constant takes that alone."""
+
+    async def host(host: Host) -> None:
+        address = host.top.map.extents["i"]
+        assert await host.read(address) == 6
+        assert await host.run(A_vals=range(6)) == Status.DONE
+        assert await host.cycles() == 10 + 6
+        assert await host.write(address, 6)
+        for extent in (5, 7, 0):
+            assert not await host.write(address, extent)
+        await host.write(Register.CONTROL, 1)
+        assert not await host.write(address, 6)
+
+    simulate(Top(Design.of(dense_copy()).with_fixed_extents, Arch()), host)
+
+
 def test_an_index_that_is_too_wide_is_refused():
     """Of a value the upper bits do not count."""
 

@@ -54,7 +54,7 @@ def test_text_and_value_are_one_to_one(schedule: Schedule) -> None:
 def test_a_file_of_every_field(tmp_path: Path) -> None:
     text = (
         'fuse = [["T1", "U1"], ["H1"]]\niteration = "global"\npermute = true\non_chip = "64KB"\n'
-        'interleave = ["X"]\nshare_hardware = [["T1", "T2"]]\nparallel = "all"\n'
+        'interleave = ["X"]\nshare_hardware = [["T1", "T2"]]\nparallel = "all"\nfixed_extents = true\n'
         'partial_sums = ["Y"]\ncascade = "deferred"\nlargest_copy = 100\nattempts = 3\n'
         '[brackets]\nU1 = "A * (X * W1)"\n[split]\nA = "rows(4)"\n[permute_rows]\nA = "by length"\n'
         '[share]\nT1 = "buffer"\n[order]\nH1 = ["i", "k"]\n[formats]\nT1 = "csf @ (1, 0)"\n[lanes]\ni = 4\n'
@@ -70,6 +70,7 @@ def test_a_file_of_every_field(tmp_path: Path) -> None:
         interleave=["X"],
         share_hardware=[["T1", "T2"]],
         parallel="all",
+        fixed_extents=True,
         order={"H1": ["i", "k"]},
         formats={"T1": "csf @ (1, 0)"},
         largest_copy=100,
@@ -114,7 +115,8 @@ def test_in_a_table() -> None:
             "fuze = 1",
             "no field 'fuze' (did you mean 'fuse'?); its fields are brackets, fuse, iteration, order, "
             "formats, blocks, split, partial_sums, permute_rows, cascade, share, lanes, deal, queues, "
-            "permute, largest_copy, attempts, place, on_chip, interleave, share_hardware, parallel.",
+            "permute, largest_copy, attempts, place, on_chip, interleave, share_hardware, parallel, "
+            "fixed_extents.",
         ),
         ('memory = "ddr4"', "name that with --memory"),
         (

@@ -117,6 +117,7 @@ def _of_schedule(case: Case, program: Program) -> Iterator[str]:
         "interleave": "banks",
         "share_hardware": "share hardware",
         "parallel": "side by side",
+        "fixed_extents": "fixed extents",
         "formats": "scheduled format",
         "iteration": "global iteration",
     }

@@ -211,6 +211,10 @@ def parallel(draft: Draft) -> None:
     draft.schedule["parallel"] = "all"
 
 
+def fixed_extents(draft: Draft) -> None:
+    draft.schedule["fixed_extents"] = True
+
+
 def _twin_in_scan(draft: Draft) -> None:
     """Another one of a state that is a function of what its step has computed, so that neither waits."""
     for n, block in enumerate(draft.lines):
@@ -246,5 +250,6 @@ FIELDS: dict[str, Callable[[Draft], None]] = {
     "no fusion": no_fusion,
     "fused text": fused_text,
     "regions": regions,
+    "fixed extents": fixed_extents,
 }
 """By the name of the feature."""

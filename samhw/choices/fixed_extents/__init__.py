@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from samhw.choices.choice import Flag
+from samhw.choices.choice import YesOrNo
 
 __all__ = ["CHOICE"]
 
 
-class FixedExtents(Flag):
-    """whether hardware has the extents as constants instead of registers: all of its runs have the greatest
+class FixedExtents(YesOrNo):
+    """whether hardware has the extents as constants: all of its runs have the greatest
     ([host_port.md](host_port.md#the-map))"""
 
     name = "fixed_extents"

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from samhw.choices.choice import Flag
+from samhw.choices.choice import YesOrNo
 
 __all__ = ["CHOICE"]
 
 
-class Permute(Flag):
+class Permute(YesOrNo):
     """whether tensors may be copied into another mode order where storage orders conflict"""
 
     name = "permute"

@@ -2,7 +2,7 @@
 testbench."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from samhw.graph import AddressMap, HostOptions, MemoryRole
 from samhw.names import comment_text, plain
 from samhw.targets.building.elaborate import TopPin
+from samhw.targets.building.ip_xact import Bus, PhysicalPort, component
 
 if TYPE_CHECKING:
     import jinja2
@@ -73,15 +74,18 @@ def write_project(
         bench: what the testbench runs; without, it tries the registers alone.
         far: the pins to memory off the chip, for which there is no module of LiteX.
     """
-    host = addresses.host
+    host, masters = addresses.host, _masters(far)
+    files = [*(directory / f"{name}.f").read_text(encoding="utf-8").split(), f"{name}_axi.v"]
     context: dict[str, Any] = {
         "name": name,
+        "about": _about(addresses),
+        "files": files,
         "kind": "".join(word[:1].upper() + word[1:] for word in name.split("_")),
         "bits": addresses.address_bits,
         "range": 1 << addresses.address_bits,
         "pins": _pins(host),
         "far": far,
-        "masters": _masters(far),
+        "masters": masters,
         "beat": addresses.layout.ports.beat if addresses.layout else 0,
         "bursts": host.bursts,
         "id_bits": host.id_bits,
@@ -93,6 +97,7 @@ def write_project(
     for path, template in {
         f"{name}_axi.v": "wrapper.v",
         "package.tcl": "package.tcl",
+        f"{name}.core": "core",
         f"{name}_litex.py": "litex.py",
         f"bench/test_{name}.py": "test_bench.py",
         "bench/run.py": "run.py",
@@ -101,10 +106,52 @@ def write_project(
             continue
         text = _environment().get_template(f"{template}.j2").render(context)
         (directory / path).write_text(text, encoding="utf-8")
+    ports, buses = _ports(host, far), [*_buses(host, far, masters)]
+    text = component(addresses, name, _about(addresses), ports, buses, files)
+    (directory / "component.xml").write_text(text, encoding="utf-8")
     words = {} if bench is None else bench._asdict()
     if not far:
         words.pop("latency", None)
     (directory / "bench" / "words.json").write_text(json.dumps(words) + "\n", encoding="utf-8")
+
+
+def _about(addresses: AddressMap) -> str:
+    """What the build computes, in a line that any file takes."""
+    return comment_text(addresses.design.name).replace('"', "'")
+
+
+def _ports(host: HostOptions, far: Sequence[TopPin]) -> list[PhysicalPort]:
+    """Those of the wrapper."""
+    return [
+        PhysicalPort("aclk", 1, "input"),
+        PhysicalPort("aresetn", 1, "input"),
+        *(PhysicalPort(f"s_axi_{pin.name}", pin.width, pin.way) for pin in _pins(host)),
+        *(PhysicalPort(*pin) for pin in far),
+        *([PhysicalPort("irq", 1, "output")] if host.interrupt else []),
+        *(PhysicalPort(name, 1, "output") for name in ("running", "done", "error")),
+        PhysicalPort("cycle", 64, "output"),
+    ]
+
+
+def _buses(host: HostOptions, far: Sequence[TopPin], masters: Sequence[str]) -> Iterator[Bus]:
+    """Its interfaces: AXI4 and AXI4-Lite are one kind, of which Vivado tells them apart by their ports."""
+    together = ":".join(("s_axi", *masters))
+    yield Bus(
+        *("aclk", "clock", "slave", {"CLK": "aclk"}),
+        {"ASSOCIATED_BUSIF": together, "ASSOCIATED_RESET": "aresetn"},
+    )
+    yield Bus("aresetn", "reset", "slave", {"RST": "aresetn"}, {"POLARITY": "ACTIVE_LOW"})
+    protocol = {"PROTOCOL": "AXI4" if host.bursts else "AXI4LITE"}
+    yield Bus("s_axi", "aximm", "slave", {p.name.upper(): f"s_axi_{p.name}" for p in _pins(host)}, protocol)
+    for master in masters:
+        own = [pin.name for pin in far if pin.name.rpartition("_")[0] == master]
+        yield Bus(
+            *(master, "aximm", "master", {name[len(master) + 1 :].upper(): name for name in own}),
+            {"PROTOCOL": "AXI4"},
+        )
+    if host.interrupt:
+        about = {"SENSITIVITY": "LEVEL_HIGH"}
+        yield Bus("irq", "interrupt", "master", {"INTERRUPT": "irq"}, about)
 
 
 def _masters(far: Sequence[TopPin]) -> list[str]:
@@ -158,7 +205,7 @@ def _driver(addresses: AddressMap, name: str) -> dict[str, Any]:
     }
     extents = [{"extent": macros.extents[i], "greatest": macros.greatest[i]} for i in addresses.extents]
     return {
-        "what": comment_text(addresses.design.name).replace('"', "'"),
+        "what": _about(addresses),
         "interrupt": addresses.host.interrupt,
         "recovery": addresses.host.recovery,
         "prefix": plain(name).upper(),

@@ -83,7 +83,7 @@ def test_every_clock_is_one_that_the_pll_makes(family, source: float) -> None:
 
 @pytest.mark.parametrize("family", [ECP5, XILINX7])
 def test_clocks_that_no_pll_makes(family) -> None:
-    with pytest.raises(InputError, match="makes no clock of 1 MHz; give a --clock from"):
+    with pytest.raises(InputError, match="makes no clock of 1 MHz; give a samhw build --clock from"):
         family.settings(25e6, 1e6)
 
 
@@ -133,7 +133,7 @@ def test_a_clock_that_is_not_reached_is_refused() -> None:
     on_board = design_on(small("spmv")[1])
     _check_clock(on_board, 50e6)
     with pytest.raises(
-        RunError, match=r"reaches 40\.0 MHz on ulx3s, not 50; leave out --clock, or give 25\."
+        RunError, match=r"reaches 40\.0 MHz on ulx3s, not 50; leave out samhw build --clock, or give 25\."
     ):
         _check_clock(on_board, 40e6)
 
@@ -159,7 +159,7 @@ def test_the_build_depends_on_all_that_is_chosen() -> None:
     [
         (("--clock", "nan"), "nan is no clock"),
         (("--clock", "-3ns"), "-3ns is no clock"),
-        (("--clock", "1000ns"), "makes no clock of 1 MHz; give a --clock from 2.5 to 250 ns"),
+        (("--clock", "1000ns"), "makes no clock of 1 MHz; give a samhw build --clock from 2.5 to 250 ns"),
         (("--clock", "100ns"), "3,000,000 baud need a clock of 12 MHz, but it has 10"),
         (("--clock", "fast"), "fast is no clock; give its frequency, as 80MHz, or its period, as 12.5ns"),
         (("--clock", "0MHz"), "0MHz is no clock"),

@@ -68,7 +68,7 @@ def test_a_function(name: str) -> None:
 @pytest.mark.parametrize("name", sample(sequence_names(), ["grid_rnn", "retention"]))
 def test_run(name: str) -> None:
     data = ["--data", "random:size=4"] if name in TEXTS else []
-    assert report("run", name, *data)["result"] == "right"
+    assert report("run", name, *data)["status"] == "right"
 
 
 @pytest.mark.slow
@@ -79,8 +79,8 @@ def test_hardware(name: str) -> None:
     data = ["--data", "random:size=4"] if name in TEXTS else []
     model = report("run", name, *data)
     rtl = report("run", name, *data, "--backend", "verilator")
-    assert (rtl["result"], rtl["cycles"]) == (model["result"], model["cycles"])
-    assert report("run", name, *data, "--backend", "hls")["result"] == model["result"] == "right"
+    assert (rtl["status"], rtl["cycles"]) == (model["status"], model["cycles"])
+    assert report("run", name, *data, "--backend", "hls")["status"] == model["status"] == "right"
 
 
 def test_an_unknown_one_is_refused() -> None:

@@ -127,7 +127,7 @@ def test_memories_that_are_refused(tmp_path: Path) -> None:
     for name, text, message in (
         ("a.json", "{", "a.json is no JSON"),
         ("b.json", "[]", "b.json holds no JSON object"),
-        ("c.json", '{"preset": "ddr9"}', "no memory preset 'ddr9'; choose one of hbm2, ddr4"),
+        ("c.json", '{"preset": "ddr9"}', "no memory preset 'ddr9' (did you mean 'ddr4'?); choose one of hbm2, ddr4"),
         ("d.json", '{"banks": 4}', "lacks the field 'name'"),
         ("e.json", '{"preset": "ddr4", "tRP": 4}', "has no field 'tRP'"),
         ("i.json", '{"preset": "ddr4", "name": 5}', "Dram.name is 5; give a name"),

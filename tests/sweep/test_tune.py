@@ -69,9 +69,9 @@ def test_a_result_is_told_by_its_verdict() -> None:
     )
     tuned = Tuned("data", trials, 4, "cycles")
     titles, *rows = tuned.grid()
-    told = {row[0]: row[titles.index("result")] for row in rows}
+    told = {row[0]: row[titles.index("status")] for row in rows}
     assert told == {"30": "right", "10": "plausible, 20 unproved", "40": "WRONG"}
-    assert [(one["result"], one["checked"]) for one in tuned.to_json()["trials"]] == [
+    assert [(one["status"], one["checked"]) for one in tuned.to_json()["trials"]] == [
         *(("right", True), ("plausible", True), ("wrong", False))
     ]
     assert repr(tuned) == "<Tuned on data for cycles: best 10 cycles, 50 LUTs; 3 of 4 designs simulated>"

@@ -149,7 +149,7 @@ class Workload:
         if judge == JUDGES[0]:
             return self
         if judge not in self.judges:
-            raise InputError(f"--check {judge} compares networks in ONNX, and this is none; leave it out.")
+            raise InputError(f"'--check {judge}' compares networks in ONNX, and this is none; leave it out.")
         return replace(self, oracle=self.judges[judge])
 
     def with_extents(self, extents: Mapping[str, int]) -> "Workload":

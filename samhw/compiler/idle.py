@@ -15,12 +15,13 @@ def idle_choices(compiled: Compiled) -> Iterator[str]:
     if compiled.why:  # It was chosen.
         return
     if schedule.interleave != interleave.NONE and not any(memory.banks for memory in design.memories):
-        yield _sentence("--interleave", "no array has three readers", "add '--lanes i=4'")
+        yield _sentence("--interleave", "no array has three readers", "add '--lanes i=4', or leave it out")
     if schedule.largest_copy != DEFAULT.largest_copy and not schedule.permute:
-        yield _sentence("--largest-copy", "nothing may be copied", "add '--permute'")
+        yield _sentence("--largest-copy", "nothing may be copied", "add '--permute', or leave it out")
     if schedule.parallel != parallel.NONE and not design.is_parallel:
-        yield _sentence("--parallel", "no two regions need nothing of each other", "add '--fuse none'")
+        why = "there is one region" if len(design.runs) == 1 else "no two regions can run side by side"
+        yield _sentence("--parallel", why, "leave it out")
 
 
 def _sentence(option: str, why: str, way: str) -> str:
-    return f"{option} counts for nothing, since {why}; {way}, or leave it out."
+    return f"Nothing comes of {option}, since {why}; {way}."

@@ -84,5 +84,8 @@ def test_hardware(name: str) -> None:
 
 
 def test_an_unknown_one_is_refused() -> None:
-    with pytest.raises(InputError, match="there is no built-in program 'conv4d'; there are b2b_gemm"):
+    with pytest.raises(
+        InputError,
+        match=r"there is no built-in program 'conv4d' \(did you mean 'conv2d'.*\?\); there are b2b_gemm",
+    ):
         load_sequence("conv4d")

@@ -229,7 +229,7 @@ class RunnableDesign(CompiledForData):
         to come (docs/choosing.md).
 
         Args:
-            data: as for `run`.
+            data: as for `run`; by default those of the last run.
             budget: seconds that it may take.
             objective: what is to become small: `cycles`; `area-delay`, cycles times LUTs; `energy`, in
                 picojoules; or `edp`, energy times cycles.
@@ -250,7 +250,7 @@ class RunnableDesign(CompiledForData):
                 f"There is no objective {shown(objective)}{did_you_mean(objective, OBJECTIVES)}; give "
                 f"{' or '.join(OBJECTIVES)}."
             )
-        workload, end = self._bound(data, {}), monotonic() + budget
+        workload, end = self._known(data), monotonic() + budget
         value = self._value(workload)
         grown = {"lanes": lanes, "blocks": blocks, "parallel": parallel}
         held = None if memory is None else memory_of(memory)
@@ -292,7 +292,7 @@ class RunnableDesign(CompiledForData):
         (docs/choosing.md). Types make another program: `samhw.compile(.., types=found.types)` takes the best.
 
         Args:
-            data: as for `run`.
+            data: as for `run`; by default those of the last run.
             error: the greatest error of a result, relative to float64 by norm.
             objective: what is to become small: the LUTs (`area`), `cycles`, or `bytes` that are moved.
             budget: seconds that it may take.
@@ -307,7 +307,7 @@ class RunnableDesign(CompiledForData):
                 f"There is no objective {shown(objective)}{did_you_mean(objective, PRICES)}; give "
                 f"{' or '.join(PRICES)}."
             )
-        workload = self._bound(data, {})
+        workload = self._known(data)
         return tune_types(
             workload,
             self._chosen or self.schedule,
@@ -316,6 +316,10 @@ class RunnableDesign(CompiledForData):
             objective=objective,
             seconds=budget,
         )
+
+    def _known(self, data: Mapping[str, Data] | Words | None) -> Workload:
+        """The program with these data, or else with those of the last run."""
+        return self._last if data is None and self._last is not None else self._bound(data, {})
 
     def _unnamed(self, data: object) -> InputError:
         """The refusal of arrays without names."""
@@ -350,7 +354,7 @@ class RunnableDesign(CompiledForData):
             found = bind_program(self.source, words, value=self.value, loaded=self.program, given=own)
             for note in found.notes:
                 warnings.warn(in_words(note), stacklevel=3)
-            return replace(self._with_data(found.tensors), name=found.name)
+            return replace(self._with_data(found.tensors), name=found.name, drawn=found.drawn)
         assert isinstance(data, Mapping)
         return self._with_data(data)
 

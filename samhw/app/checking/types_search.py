@@ -124,7 +124,7 @@ class TunedTypes:
     """What a search for types has come to.
 
     Attributes:
-        data: the name of the data.
+        data: the name of the data, and what of it is random.
         value: the type of tensors that have none of their own.
         limit: the greatest error that is permitted.
         points: what was looked at, the program in its own types first.
@@ -410,7 +410,7 @@ class _Search:
         judged = (p for p in self.known.values() if p is not None)
         points = tuple(p for p in judged if p.measured is not None or p.most < inf or p.least > 0)
         return TunedTypes(
-            self.workload.name,
+            self.workload.said,
             self.value,
             self.limit,
             self.objective,

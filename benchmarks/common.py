@@ -66,7 +66,7 @@ def measure(workload: Workload, schedule: Schedule) -> Measure | None:
         RunError: for a run that fails, or whose result is not NumPy's.
     """
     (outcome,) = compare(workload, [schedule], value=VALUE)
-    if outcome.measure is not None and outcome.measure.result == "wrong":
+    if outcome.measure is not None and outcome.measure.status == "wrong":
         raise RunError(f"The result of {workload.name} ({schedule}) is wrong; please report this as a bug.")
     return outcome.measure
 

@@ -155,7 +155,7 @@ def rows(names: Sequence[str]) -> Iterator[dict[str, Any]]:
         made = samhw.torch.compile(module.eval(), arguments, value="f32")
         picked = made.design.bind(made.imported.tensors(arguments))
         ours, before = (measure(one, SCHEDULE, value=VALUE) for one in (picked, by_ones(picked)))
-        assert ours.result == before.result == "right", name
+        assert ours.status == before.status == "right", name
         moved, moved_before = (round(one.bytes_read + one.bytes_written) for one in (ours, before))
         yield {
             "module": name,

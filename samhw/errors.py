@@ -1,8 +1,10 @@
-"""The two ways a samhw call can go wrong. This module imports nothing of samhw, so that every folder may use
-it."""
+"""The two ways a samhw call can go wrong. This module imports nothing of samhw but what options are
+called, so that every folder may use it."""
 
 from reprlib import Repr
 from typing import Self
+
+from samhw.faces import in_words
 
 __all__ = [
     "InputError",
@@ -31,14 +33,18 @@ def shown(value: object) -> str:
 
 
 class SamhwError(Exception):
-    """Base of every error that samhw reports to its user in one sentence."""
+    """Base of every error that samhw reports to its user in one sentence, which calls options as its user
+    does (`samhw.faces`)."""
 
     exit_code = 1
 
     def within(self, place: str) -> Self:
         """The same error, with the place where it came up before its message."""
-        self.args = (f"{place}: {self}",)
+        self.args = (f"{place}: {super().__str__()}",)
         return self
+
+    def __str__(self) -> str:
+        return in_words(super().__str__())
 
     def __reduce__(self) -> tuple[object, ...]:
         # Workers send errors to the process that started them, and some take more than a message to make.

@@ -53,11 +53,14 @@ _ALIKE = 0.7
 """Of words that are alike: twice the letters in common over the letters of both."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """What stands after a word that nobody knows, such as ` (did you mean 'spmm' or 'spmv'?)`; nothing if no
     known word is like it."""
-    found = get_close_matches(word.lower(), known, n=2, cutoff=_ALIKE)
-    found = [name for name in found if name == word.lower()] or found
+    if not isinstance(word, str):
+        return ""
+    names = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower(), names, n=2, cutoff=_ALIKE)
+    found = [names[name] for name in found if name == word.lower()] or [names[name] for name in found]
     return f" (did you mean {' or '.join(map(repr, found))}?)" if found else ""
 
 

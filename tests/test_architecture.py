@@ -287,7 +287,7 @@ ALLOWED = {
 MOST_WINGS = 14
 
 EVERYWHERE = {
-    *("cache", "errors", "files", "html", "installed", "interpreter", "limits", "names", "words"),
+    *("cache", "errors", "faces", "files", "html", "installed", "interpreter", "limits", "names", "words"),
     *("precedence", "processes", "script", "version"),
     "primitives",
 }

@@ -123,7 +123,7 @@ def test_a_wrong_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> Non
     def wrong(*args: Any, **options: Any) -> Iterator[Outcome]:
         for outcome in compare(*args, **options):
             assert outcome.measure is not None
-            yield replace(outcome, measure=replace(outcome.measure, checked=False, result="wrong"))
+            yield replace(outcome, measure=replace(outcome.measure, checked=False, status="wrong"))
 
     workload = bind(load_model("mlp"), model_data("mlp"))
     monkeypatch.setattr("benchmarks.common.compare", wrong)

@@ -2,6 +2,7 @@
 
 import ast
 import pickle
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import samhw
 from samhw.errors import InputError, SamhwError, shown
 from samhw.graph.liveness import DeadlockError
+from samhw.words import did_you_mean
 
 REFUSALS = ("ScheduleError", "StreamError", "Refusal")
 
@@ -72,3 +74,48 @@ def test_what_was_given_is_shown_if_it_is_short() -> None:
     assert shown(object()) == "of type object"
     assert "Loud" in shown(Loud())
     assert len(shown(10**5000)) < 100
+
+
+WRITTEN_LIST = re.compile(r"""['"](, | or )['"]\.join\((?!.* for )""")
+MEANT = re.compile(r"did_you_mean\(|\bmeant\b|\bhint\b")
+OTHER_LISTS = {
+    "app/api/arguments.py",  # An object of a wrong kind.
+    "app/report/recorded.py",  # Suffixes of files.
+    "compiler/program_to_design.py",  # What samhw itself has done wrong.
+    "cost/devices.py",  # Says it in a word of its own.
+    "graph/numerics/valuetype.py",  # An operation that is right, and has no unit.
+    "graph/spec/base.py",
+    "importers/mlir/program_as_mlir.py",
+}
+"""Files with another sentence of `no` and a list."""
+
+
+def test_a_word_that_a_list_lacks_is_answered_by_the_nearest_that_it_has() -> None:
+    root = Path(samhw.__file__).parent
+    wrong = []
+    for path in sorted(root.rglob("*.py")):
+        name = str(path.relative_to(root))
+        for node in ast.walk(ast.parse(path.read_text())) if name not in OTHER_LISTS else ():
+            if not isinstance(node, ast.JoinedStr):
+                continue
+            (said,) = texts(node)
+            held = [ast.unparse(part.value) for part in node.values if isinstance(part, ast.FormattedValue)]
+            is_list = any(map(WRITTEN_LIST.match, held)) and re.search(
+                r"\b((is|has|have|such) no|unknown|Unknown)\b", said
+            )
+            if is_list and "has no data" not in said and not MEANT.search(" ".join(held)):
+                wrong += [f"{name}:{node.lineno}: {said}"]
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "said"),
+    [
+        ("ddr5", ["ddr4", "hbm2"], " (did you mean 'ddr4'?)"),
+        ("a", ["A", "X"], " (did you mean 'A'?)"),
+        ("zzz", ["A", "X"], ""),
+        (3, ["A", "X"], ""),
+    ],
+)
+def test_the_nearest_word_is_named(word: object, known: list[str], said: str) -> None:
+    assert did_you_mean(word, known) == said

@@ -12,19 +12,20 @@ import onnx
 from samhw.app.api.arguments import OF_IMPORTED_RUNS, check_run_arguments, followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
 from samhw.app.checking import Check
+from samhw.app.report.estimate import EstimateReport
 from samhw.app.workload import JUDGES
 from samhw.app.workload.agreement import differences
 from samhw.app.workload.onnx_model import arguments_of, difference, drawn_arguments, judged
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.compiler import asked_type
-from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.importers.onnx import UNROLL, Array, ImportedModel, OnnxModel, import_model, read_model
 from samhw.targets.backends import Backend
 from samhw.tensors import Format
+from samhw.words import did_you_mean
 
 __all__ = ["NetworkCheck", "NetworkDesign", "NetworkResult", "compile"]
 
@@ -68,7 +69,10 @@ class NetworkResult(ImportedResult):
             InputError: for a name that is none.
         """
         if name not in self.outputs:
-            raise InputError(f"The network has no output '{name}'; it has {', '.join(self.outputs)}.")
+            raise InputError(
+                f"The network has no output '{name}'{did_you_mean(name, self.outputs)}; it has "
+                f"{', '.join(self.outputs)}."
+            )
         return self.outputs[name]
 
     def check(self, by: str = "reference") -> NetworkCheck:
@@ -82,7 +86,9 @@ class NetworkResult(ImportedResult):
             RunError: for a wrong result.
         """
         if by not in JUDGES:
-            raise InputError(f"'by' cannot be {shown(by)}; give one of {', '.join(JUDGES)}.")
+            raise InputError(
+                f"'by' cannot be {shown(by)}{did_you_mean(by, JUDGES)}; give one of {', '.join(JUDGES)}."
+            )
         found = self.result.check()
         wanted = judged(self.imported.model, self.arguments, by)
         program = difference(self.imported, self.arguments, self.result.workload.tensors, wanted)
@@ -146,7 +152,7 @@ class NetworkDesign(ImportedDesign[dict[str, Array], ImportedModel]):
         for data in followed(inputs, progress):
             yield self.run(data, **options)
 
-    def estimate(self, data: Mapping[str, Any] | None = None) -> DesignEstimate:
+    def estimate(self, data: Mapping[str, Any] | None = None) -> EstimateReport:
         """What is expected of a run, by default on the example data, as `RunnableDesign.estimate` says it."""
         return self._estimate(self._given(data))
 

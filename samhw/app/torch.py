@@ -16,10 +16,10 @@ from torch.export import ExportedProgram
 from samhw.app.api.arguments import OF_IMPORTED_RUNS, check_run_arguments, followed
 from samhw.app.api.imported_design import ImportChoices, ImportedDesign, ImportedResult
 from samhw.app.checking import Check, Verdict
+from samhw.app.report.estimate import EstimateReport
 from samhw.app.workload.torch_module import called, check_program, difference, leaves
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
-from samhw.cost import DesignEstimate
 from samhw.errors import InputError
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import ValueType
@@ -192,7 +192,7 @@ class ModuleDesign(ImportedDesign[tuple[object, ...], ImportedModule]):
             check_arguments(arguments)
             yield self.run(*arguments, **options)
 
-    def estimate(self, *arguments: object) -> DesignEstimate:
+    def estimate(self, *arguments: object) -> EstimateReport:
         """What is expected of a run, by default on the example arguments, as `RunnableDesign.estimate` says
         it."""
         return self._estimate(arguments or self.arguments)

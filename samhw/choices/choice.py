@@ -15,6 +15,7 @@ from samhw.errors import InputError, shown
 from samhw.installed import folders
 from samhw.lang import Program, Region
 from samhw.lang.splits import rule_file
+from samhw.words import did_you_mean
 
 __all__ = [
     "AUTO",
@@ -46,7 +47,10 @@ T = TypeVar("T")
 def check_one_of(field: str, value: object, choices: Sequence[str]) -> None:
     """A value that there is."""
     if not isinstance(value, str) or value not in choices:
-        raise InputError(f"There is no {field} {shown(value)}; the choices are {', '.join(choices)}.")
+        raise InputError(
+            f"There is no {field} {shown(value)}{did_you_mean(value, choices)}; the choices are "
+            f"{', '.join(choices)}."
+        )
 
 
 def check_names(what: str, names: Any) -> tuple[str, ...]:

@@ -134,8 +134,8 @@ def check_all_on_chip(compiled: Compiled, where: str, way_out: str) -> None:
         whole = sum(sizes.values())
         largest = ", ".join(sorted(off, key=lambda name: (-sizes[name], name))[:3])
         raise InputError(
-            f"The tensors of {compiled.program.name} take {whole:,} bytes on the chip, and --on-chip "
-            f"{compiled.schedule.on_chip} has no room for {largest}, but {where}; {way_out}."
+            f"The tensors of {compiled.program.name} take {whole:,} bytes on the chip, and '--on-chip "
+            f"{compiled.schedule.on_chip}' has no room for {largest}, but {where}; {way_out}."
         )
 
 

@@ -33,6 +33,7 @@ import numpy as np
 
 from samhw.errors import InputError, shown
 from samhw.graph.off_chip_numbers import Ports, other_ports
+from samhw.words import did_you_mean
 
 __all__ = ["DDR4", "DRAM_PRESETS", "HBM2", "Dram"]
 
@@ -176,11 +177,15 @@ class Dram:
         if not isinstance(numbers, Mapping):
             raise InputError(f"The ports of a Dram are {shown(numbers)}; give their numbers by name.")
         if unknown := [name for name in given if name not in known]:
-            raise InputError(f"Dram has no field {shown(unknown[0])}; the fields are {', '.join(known)}.")
+            raise InputError(
+                f"Dram has no field {shown(unknown[0])}{did_you_mean(unknown[0], known)}; the fields are "
+                f"{', '.join(known)}."
+            )
         if preset is not None:
             if not isinstance(preset, str) or preset not in DRAM_PRESETS:
                 raise InputError(
-                    f"There is no memory preset {shown(preset)}; choose one of {', '.join(DRAM_PRESETS)}."
+                    f"There is no memory preset {shown(preset)}{did_you_mean(preset, DRAM_PRESETS)}; choose "
+                    f"one of {', '.join(DRAM_PRESETS)}."
                 )
             dram = DRAM_PRESETS[preset]
             return replace(dram, **given, ports=other_ports(dram.ports, numbers))

@@ -15,6 +15,7 @@ from samhw.graph.shared_nodes import wrong_nodes
 from samhw.graph.spec import Arch
 from samhw.graph.spec.params import Each, StoredArray
 from samhw.graph.widths import index_bits
+from samhw.words import did_you_mean
 
 __all__ = [
     "OffChipLayout",
@@ -169,7 +170,7 @@ class Placement:
             return frozenset(off)
         if self.is_limit and self.on and taken > self.room:
             raise InputError(
-                f"What is placed on the chip takes {taken:,} bytes there, and on_chip (--on-chip) gives "
+                f"What is placed on the chip takes {taken:,} bytes there, and --on-chip gives "
                 f"{self.room:,}; give it more, or place less there."
             )
         keyed = ((sum(sizes[name] for name in group), sorted(group)) for group in others)
@@ -268,7 +269,8 @@ class OffChipLayout:
         self.chip = chip
         if unknown := sorted({*(arrays or ())} - {*design.memory}):
             raise InputError(
-                f"There is no array {unknown[0]!r} in {design.name} to place off chip; "
+                f"There is no array {unknown[0]!r} in {design.name} to place off "
+                f"chip{did_you_mean(unknown[0], design.memory)}; "
                 f"it stores {', '.join(design.memory)}."
             )
         bits = index_bits(design, arch)

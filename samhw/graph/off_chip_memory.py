@@ -14,6 +14,7 @@ from samhw.graph.dram import DRAM_PRESETS, Dram
 from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.off_chip_numbers import Ports, SdramChip
 from samhw.graph.spec import Arch
+from samhw.words import did_you_mean
 
 __all__ = [
     "ConstantMemory",
@@ -163,7 +164,8 @@ def load_memory(spec: str) -> OffChipMemory:
         return SdramMemory()
     if not spec.endswith(".json"):
         raise InputError(
-            f"There is no memory {spec!r}; choose one of {', '.join(DRAM_PRESETS)}, {SDRAM}, constant:T, "
+            f"There is no memory {spec!r}{did_you_mean(spec, [*DRAM_PRESETS, SDRAM])}; choose one of "
+            f"{', '.join(DRAM_PRESETS)}, {SDRAM}, constant:T, "
             "random:SEED and log:FILE, or name a .json file."
         )
     try:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from samhw.errors import InputError, shown
+from samhw.words import did_you_mean
 
 __all__ = ["Ports", "SdramChip", "other_ports"]
 
@@ -80,7 +81,10 @@ def other_ports(ports: Ports, numbers: Mapping[str, Any]) -> Ports:
     """These ports with some other numbers; raises `InputError` for one that ports do not have."""
     known = [number.name for number in fields(Ports)]
     if unknown := [name for name in numbers if name not in known]:
-        raise InputError(f"Ports have no number {shown(unknown[0])}; they have {', '.join(known)}.")
+        raise InputError(
+            f"Ports have no number {shown(unknown[0])}{did_you_mean(unknown[0], known)}; they have "
+            f"{', '.join(known)}."
+        )
     return replace(ports, **numbers)
 
 

@@ -41,6 +41,7 @@ from samhw.hls.program import (
 )
 from samhw.hls.region_builder import SPREAD
 from samhw.names import identifiers
+from samhw.words import did_you_mean
 
 __all__ = ["Options", "axi_ports", "check", "emit", "kernel_context", "simulated", "vectors"]
 
@@ -132,7 +133,8 @@ class Options:
         object.__setattr__(self, "part", part_of(self.part))
         if not is_device(self.part):
             raise InputError(
-                f"There is no device {self.part!r}; give its name, such as {Options.part}, "
+                f"There is no device {self.part!r}{did_you_mean(self.part, CARDS)}; give its name, such as "
+                f"{Options.part}, "
                 f"or that of a card: {', '.join(CARDS)}; or of a board: {', '.join(BOARDS)}."
             )
         if not SHORTEST <= self.period <= LONGEST:

@@ -40,7 +40,7 @@ def _check_equal(found: Mapping[str, Mapping[int, str]]) -> None:
     option = "+".join(f"{index}={size}" for index, size in largest.items())
     raise InputError(
         f"'{name}' is stored in blocks of {size} along {dimension}, but '{another}' in blocks of {other}; "
-        f"store all in blocks of one size, as --blocks {option} or schedule={{'blocks': {largest}}} does."
+        f"store all in blocks of one size, as in '--blocks {option}'."
     )
 
 

@@ -9,6 +9,7 @@ from samhw.errors import InputError
 from samhw.lang.declaration import TensorDecl
 from samhw.lang.program import Program
 from samhw.limits import WORD, check_memory
+from samhw.words import did_you_mean
 
 __all__ = ["Capacity", "bank_room", "check_size", "greatest_extents", "rounded_entries", "rounded_extent"]
 
@@ -83,7 +84,8 @@ class Capacity:
         for tensor, count in entries.items():
             if tensor not in program.tensors:
                 raise InputError(
-                    f"'{program.name}' has no tensor '{tensor}' to give a capacity; it has "
+                    f"'{program.name}' has no tensor '{tensor}' to give a "
+                    f"capacity{did_you_mean(tensor, program.tensors)}; it has "
                     f"{', '.join(program.tensors)}."
                 )
             if program.tensors[tensor].format.is_all_dense:
@@ -98,10 +100,10 @@ def _by_extents(program: Program, tensor: str) -> str:
     of = dict.fromkeys(program.dimensions.of_tensor(tensor))
     if not of:
         return f"'{tensor}' is a scalar, which has no capacity; leave that out."
-    option, argument = ",".join(f"{name}=N" for name in of), ", ".join(f"'{name}': N" for name in of)
+    option = ",".join(f"{name}=N" for name in of)
     return (
         f"'{tensor}' is dense, so that the greatest extents of its indices are its room; give these instead "
-        f"of a capacity, as in '--extents {option}', or in Python extents={{{argument}}}."
+        f"of a capacity, as in '--extents {option}'."
     )
 
 

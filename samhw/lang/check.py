@@ -248,8 +248,11 @@ def _check_call(program: Program, call: Call) -> None:
 def _check_access(program: Program, access: Access) -> None:
     decl = program.tensors.get(access.tensor)
     if decl is None:
+        meant = did_you_mean(access.tensor, program.tensors)
         declaration = f"tensor {access.tensor}" + "[..] : format" * bool(access.indices)
-        raise program.error(access.span, f"unknown tensor '{access.tensor}'; declare it with '{declaration}'")
+        raise program.error(
+            access.span, f"unknown tensor '{access.tensor}'{meant}; declare it with '{declaration}'"
+        )
     if len(access.indices) != decl.rank:
         raise program.error(
             access.span,

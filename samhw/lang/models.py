@@ -95,7 +95,10 @@ class Sequences:
         if name in _functions():
             return load_object(f"{_functions()[name]}:example")
         if name not in self.texts.names():
-            raise InputError(f"there is no built-in program '{name}'; there are {', '.join(self.names())}")
+            raise InputError(
+                f"there is no built-in program '{name}'{did_you_mean(name, self.names())}; there are "
+                f"{', '.join(self.names())}"
+            )
         return self.texts.load(name)
 
     def description(self, name: str) -> str:
@@ -179,7 +182,8 @@ def model_data(
     extents = {**small, **(sizes or {})}
     if unknown := extents.keys() - _SIZES[name].keys():
         raise InputError(
-            f"model '{name}' has no size '{min(unknown)}'; its sizes are {', '.join(_SIZES[name])}"
+            f"model '{name}' has no size '{min(unknown)}'{did_you_mean(min(unknown), _SIZES[name])}; its "
+            f"sizes are {', '.join(_SIZES[name])}"
         )
     if graph is not None and "A" not in names:
         raise InputError(f"model '{name}' reads no graph; leave the graph out")

@@ -15,7 +15,7 @@ from samhw.lang.index import Indirect
 from samhw.lang.source import Source, Span, error_at
 from samhw.lang.statement import Region, Statement
 from samhw.lang.traverse import walk
-from samhw.words import html_scroll, html_text
+from samhw.words import did_you_mean, html_scroll, html_text
 
 __all__ = ["Program"]
 
@@ -146,7 +146,8 @@ class Program:
         for name, shape in shapes.items():
             if name not in tensors:
                 raise InputError(
-                    f"program '{self.name}' has no tensor '{name}'; its tensors are {', '.join(tensors)}"
+                    f"program '{self.name}' has no tensor '{name}'{did_you_mean(name, tensors)}; its tensors "
+                    f"are {', '.join(tensors)}"
                 )
             tensors[name] = tensors[name].of_shape(tuple(map(as_int, shape)))
         bound = self if tensors == self.tensors else replace(self, tensors=tensors)
@@ -221,7 +222,8 @@ class Program:
         for name, extent in extents.items():
             if name not in dimensions.extents:
                 raise InputError(
-                    f"'{self.name}' has no index '{name}' to give an extent; it has "
+                    f"'{self.name}' has no index '{name}' to give an "
+                    f"extent{did_you_mean(name, dimensions.extents)}; it has "
                     f"{', '.join(dimensions.extents)}."
                 )
             if not 1 <= extent <= MAX_EXTENT:

@@ -27,6 +27,7 @@ from samhw.lang.program import Program
 from samhw.lang.statement import COORDINATES, RANKINGS, Region, Statement
 from samhw.lang.traverse import walk
 from samhw.names import Names, plain
+from samhw.words import did_you_mean
 
 __all__ = ["REAL", "Kind", "common", "kind_of", "named_types", "typed", "types_of", "with_types"]
 
@@ -64,7 +65,8 @@ def with_types(program: Program, types: Mapping[str, ValueType]) -> Program:
     for name, kind in types.items():
         if name not in tensors:
             raise InputError(
-                f"'{program.name}' has no tensor '{name}' to give a type; it has {', '.join(tensors)}."
+                f"'{program.name}' has no tensor '{name}' to give a type{did_you_mean(name, tensors)}; it "
+                f"has {', '.join(tensors)}."
             )
         if name in program.index_tensors:
             raise InputError(f"'{name}' names places, which have no value type; leave it out.")

@@ -51,12 +51,13 @@ def _check_off_chip(host: HostOptions, layout: OffChipLayout) -> None:
     for name in ("recovery", "counters"):
         if getattr(host, name):
             raise InputError(
-                f"--host {name} needs all tensors on chip, but this design has some off chip; leave out the "
+                f"'--host {name}' needs all tensors on chip, but this design has some off chip; leave out "
+                "the "
                 "one or the other."
             )
     if layout.chip is not None and host.bursts:
         raise InputError(
-            "--host axi4 has no way to an SDRAM, which a host reaches word by word; leave it out, or take "
+            "'--host axi4' has no way to an SDRAM, which a host reaches word by word; leave it out, or take "
             "another --memory."
         )
 

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from samhw.errors import InputError
 from samhw.sim import engine as plain
 from samhw.sim.machine import Machine
+from samhw.words import did_you_mean
 
 __all__ = ["ENGINES", "Engine", "Interrupt", "execute"]
 
@@ -66,7 +67,10 @@ def execute(
                 plain.run(workers, limit, between=between, arbiter=arbiter)
                 return str(error)
         case _:
-            raise InputError(f"There is no engine {engine!r}; choose one of {', '.join(ENGINES)}.")
+            raise InputError(
+                f"There is no engine {engine!r}{did_you_mean(engine, ENGINES)}; choose one of "
+                f"{', '.join(ENGINES)}."
+            )
     return ""
 
 

@@ -290,7 +290,7 @@ def _fault(graph: Graph, worker: Worker) -> RunError:
         value = graph.result_type(graph.node[worker.node])
         return RunError(
             f"overflow at {where}: a result leaves the range of {value}; "
-            "scale the data or choose a wider type (--value, or in Python value=..)."
+            "scale the data or choose a wider type (--value)."
         )
     if cause == CAPACITY:
         return RunError(

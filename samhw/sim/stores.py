@@ -64,7 +64,7 @@ def zeros(memory: Memory) -> NDArray[np.int64]:
     try:
         pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
     except (OSError, OverflowError, MemoryError):
-        check_memory(size, f"Memory {memory.name!r}", "build with a smaller capacity (--capacity, --entries)")
+        check_memory(size, f"Memory {memory.name!r}", "build with a smaller capacity (--capacity)")
         raise
     return np.frombuffer(pages, np.int64)
 

@@ -22,6 +22,7 @@ from samhw.tensors.generate import (
 )
 from samhw.tensors.tensor import Tensor
 from samhw.tensors.voxels import kernel_map
+from samhw.words import did_you_mean
 
 __all__ = ["STAND_INS", "small_sizes", "stand_in"]
 
@@ -186,14 +187,19 @@ def stand_in(name: str, *, seed: int = 0, **sizes: str) -> dict[str, Tensor]:
 def _sized(name: str, sizes: dict[str, str]) -> _Set:
     """A set with other sizes."""
     if name not in _SETS:
-        raise InputError(f"there is no stand-in for a data set {name!r}: use {', '.join(STAND_INS)}")
+        raise InputError(
+            f"there is no stand-in for a data set {name!r}{did_you_mean(name, STAND_INS)}: use "
+            f"{', '.join(STAND_INS)}"
+        )
     found = _SETS[name]
     kinds = {one.name: type(getattr(found, one.name)) for one in fields(found)}
     kinds = {key: kind for key, kind in kinds.items() if kind in (int, float)}
     changed: dict[str, int | float] = {}
     for key, text in sizes.items():
         if key not in kinds:
-            raise InputError(f"'{key}' is no size of {name}: use seed, {', '.join(kinds)}")
+            raise InputError(
+                f"'{key}' is no size of {name}{did_you_mean(key, kinds)}: use seed, {', '.join(kinds)}"
+            )
         try:
             changed[key] = kinds[key](text)
         except ValueError:

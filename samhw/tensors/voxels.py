@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from samhw.errors import InputError
 from samhw.tensors.tensor import Tensor
+from samhw.words import did_you_mean
 
 __all__ = ["KernelMap", "SparseConvolution", "kernel_map"]
 
@@ -54,7 +55,10 @@ def kernel_map(
             nothing; and for a size, a stride or a kind that there is not.
     """
     if kind not in get_args(SparseConvolution):
-        raise InputError(f"there is no {kind!r} convolution: use {', '.join(get_args(SparseConvolution))}")
+        raise InputError(
+            f"there is no {kind!r} convolution{did_you_mean(kind, get_args(SparseConvolution))}: use "
+            f"{', '.join(get_args(SparseConvolution))}"
+        )
     if size < 1 or stride < 1:
         raise InputError(f"a kernel of size {size} with stride {stride} is impossible: use 1 or more")
     if kind == "submanifold" and stride != 1:

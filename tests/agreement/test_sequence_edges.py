@@ -171,7 +171,7 @@ def compare(name: str, edge: str, value: str, copies: bool, fuse: str | None) ->
     data = drawn(name, edge, value)
     if name not in WHOLE and value.startswith("i"):
         with pytest.raises(
-            InputError, match=f"{value} has no operation .*choose another --value, such as f32"
+            InputError, match=f"{value} has no operation .*choose another 'value', such as f32"
         ):
             computed(name, data, value, copies, fuse)
         return

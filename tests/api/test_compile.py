@@ -141,7 +141,7 @@ def test_a_wrong_result_is_an_error(monkeypatch):
         (lambda d: samhw.compile(SPMM, entries={"T": 3}), "'T' is dense"),
         (lambda d: samhw.compile("T[i] = A[i"), "text:1:"),
         (lambda d: samhw.compile("spmn"), "There is no program 'spmn'"),
-        (lambda d: d.run(A=np.eye(3)), "which draws the others, as in run('random', A=..)"),
+        (lambda d: d.run(A=np.eye(3)), "or draw the others, as in run('random', A=..)"),
         (lambda d: d.run(A=np.eye(3), clock="100MHz"), "as in result.microseconds('100MHz')"),
         (lambda d: d.run(A=np.eye(3), backnd="sim"), "no argument 'backnd' (did you mean 'backend'?)"),
         (

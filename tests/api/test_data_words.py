@@ -81,7 +81,7 @@ def test_extents_are_room_for_data_to_come() -> None:
     ("options", "said"),
     [
         ({"data": "karte"}, r"There is no data 'karte' \(did you mean 'karate'\?\)"),
-        ({"data": {"A": 3}}, r"'data' is what --data takes, such as 'karate', .* run\(A=array\)"),
+        ({"data": {"A": 3}}, r"'data' takes the words of docs/data.md, such as 'karate', .* run\(A=array\)"),
         ({"extents": {"z": 3}}, "'spmm' has no index 'z'"),
         ({"extents": 3}, r"give numbers by index, as in {'i': 1000}"),
         ({"lanes": "i=4"}, r"give schedule={'lanes': {'i': 4}}"),

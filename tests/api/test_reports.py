@@ -35,7 +35,7 @@ def test_a_report_is_a_page(tmp_path: Path) -> None:
     page = found.report(tmp_path / "new" / "report")
     assert page == tmp_path / "new" / "report" / "index.html"
     data = told(page)
-    assert (data["run"]["cycles"], data["run"]["result"]) == (found.cycles, "right")
+    assert (data["run"]["cycles"], data["run"]["status"]) == (found.cycles, "right")
     assert data["regions"][0]["channels"][0]["fill"]
 
 

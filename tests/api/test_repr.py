@@ -12,6 +12,7 @@ import torch
 import samhw
 import samhw.torch
 from samhw.app.report.comparison import Comparison
+from samhw.app.report.estimate import EstimateReport
 from samhw.app.report.run_statistics import Statistics
 from samhw.app.workload import bind_program
 from samhw.compiler import FusionTable
@@ -55,7 +56,7 @@ def test_no_part_of_a_model_fills_a_screen() -> None:
     for part in (*parts, *shown):
         assert len(repr(part)) < 400, type(part)
         assert "\n" not in repr(part)
-        if not isinstance(part, FusionTable | Statistics):  # To print one is to ask for it.
+        if not isinstance(part, FusionTable | Statistics | EstimateReport):  # To print one is to ask for it.
             assert str(part) == repr(part)
 
 

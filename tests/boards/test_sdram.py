@@ -163,7 +163,7 @@ def test_the_driver_packs_as_a_session_does(tmp_path: Path) -> None:
 def test_what_is_refused() -> None:
     workload, compiled = small("spmv")
     ulx3s = find_backend("board:ulx3s")
-    with pytest.raises(InputError, match="no memory 'constant:3'; give '--memory sdram'"):
+    with pytest.raises(InputError, match="no memory 'constant:3'; give memory='sdram'"):
         run(compiled, workload.tensors, ulx3s, emulate=True, memory=ConstantMemory(3))
     with pytest.raises(InputError, match=r"ecpix5 has no SDRAM .* reads of its DDR3; .* board:ulx3s"):
         run(compiled, workload.tensors, find_backend("board:ecpix5"), emulate=True, memory=SdramMemory())
@@ -171,8 +171,8 @@ def test_what_is_refused() -> None:
         run(compiled, workload.tensors, ulx3s, port="/dev/x", memory=SdramMemory(), memory_log=Path("log"))
     with pytest.raises(InputError, match="Only hardware knows when an SDRAM answers"):
         run(compiled, workload.tensors, memory=SdramMemory())
-    with pytest.raises(InputError, match=r"give --clock from 13\.3 to 50 ns"):
+    with pytest.raises(InputError, match=r"give samhw build --clock from 13\.3 to 50 ns"):
         replace(SdramChip(), cycle_ps=10_000)
     fast = BoardDesign(find_board("ulx3s"), compiled.design, compiled.arch, 80e6, memory=SdramMemory())
-    with pytest.raises(InputError, match=r"give --clock from 13\.3 to 50 ns"):
+    with pytest.raises(InputError, match=r"give samhw build --clock from 13\.3 to 50 ns"):
         _ = fast.layout

@@ -83,7 +83,7 @@ def test_every_clock_is_one_that_the_pll_makes(family, source: float) -> None:
 
 @pytest.mark.parametrize("family", [ECP5, XILINX7])
 def test_clocks_that_no_pll_makes(family) -> None:
-    with pytest.raises(InputError, match="makes no clock of 1 MHz; give a --clock from"):
+    with pytest.raises(InputError, match="makes no clock of 1 MHz; give samhw build --clock from"):
         family.settings(25e6, 1e6)
 
 
@@ -118,7 +118,7 @@ def test_too_large_memories_are_refused_at_once(tmp_path: Path) -> None:
     assert said.format(348) in told
     # 208 times 16 Kb without the parity are 416 KB, of which the smaller one takes 400,000 bytes.
     assert "b.vals would not fit beside a.vals" in told
-    assert "leave the rest to the board's SDRAM (--memory sdram --on-chip 416KB)" in told
+    assert "leave the rest to the board's SDRAM (--memory sdram, --on-chip 416KB)" in told
     assert said.format(349) in refused("run", str(program), "--backend", "board:ulx3s", "--emulate")
     assert [path.name for path in tmp_path.iterdir()] == ["copy.ein"]
 
@@ -133,7 +133,7 @@ def test_a_clock_that_is_not_reached_is_refused() -> None:
     on_board = design_on(small("spmv")[1])
     _check_clock(on_board, 50e6)
     with pytest.raises(
-        RunError, match=r"reaches 40\.0 MHz on ulx3s, not 50; leave out --clock, or give 25\."
+        RunError, match=r"reaches 40\.0 MHz on ulx3s, not 50; leave out samhw build --clock, or give 25\."
     ):
         _check_clock(on_board, 40e6)
 
@@ -159,7 +159,7 @@ def test_the_build_depends_on_all_that_is_chosen() -> None:
     [
         (("--clock", "nan"), "nan is no clock"),
         (("--clock", "-3ns"), "-3ns is no clock"),
-        (("--clock", "1000ns"), "makes no clock of 1 MHz; give a --clock from 2.5 to 250 ns"),
+        (("--clock", "1000ns"), "makes no clock of 1 MHz; give --clock from 2.5 to 250 ns"),
         (("--clock", "100ns"), "3,000,000 baud need a clock of 12 MHz, but it has 10"),
         (("--clock", "fast"), "fast is no clock; give its frequency, as 80MHz, or its period, as 12.5ns"),
         (("--clock", "0MHz"), "0MHz is no clock"),
@@ -242,7 +242,10 @@ def test_files_that_describe_no_board(text: str | None, message: str, tmp_path: 
 
 
 def test_a_name_that_no_board_has() -> None:
-    with pytest.raises(InputError, match=r"no board 'ulx4s'; choose one of arty_a7, ecpix5, ulx3s, or give"):
+    with pytest.raises(
+        InputError,
+        match=r"no board 'ulx4s' \(did you mean 'ulx3s'\?\); choose one of arty_a7, ecpix5, ulx3s, or give",
+    ):
         find_board("ulx4s")
     assert "did you mean 'board:ulx3s'?" in refused("run", "spmv", "--backend", "board:ulx4s", "--emulate")
     assert "or board:FILE.py" in refused(

@@ -119,7 +119,7 @@ def test_commands_say_so(equal: list[str]) -> None:
     for command in ("run", "compare"):
         report = json.loads(CliRunner().invoke(main, [command, *equal, "--json", "-"]).stdout)
         seen = report if command == "run" else report["outcomes"][0]
-        assert (seen["result"], seen["checked"], seen["unproved"]) == ("unproved", False, 3)
+        assert (seen["status"], seen["checked"], seen["unproved"]) == ("unproved", False, 3)
     data = "+".join(word for word in equal if "=" in word)
     row = outcome(Configuration(equal[0], data, value=value_type("f32")))
     assert (row["status"], row["checked"], row["unproved"]) == ("unproved", False, 3)

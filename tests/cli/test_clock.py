@@ -1,9 +1,11 @@
 """Cycles as time: `--clock` of run and compare, and the clocks that memory and boards have."""
 
+from typing import Any
+
 import pytest
 
 from samhw.app.cli.backends import CLOCK
-from samhw.app.report.time import beside
+from samhw.app.report.time import beside, period_of
 from samhw.errors import InputError
 from samhw.graph import DDR4
 from tests.support.command import good, refused, report
@@ -26,12 +28,27 @@ def test_clocks(text: str, period: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "clock", ["100", "0MHz", "-1MHz", "nanMHz", "1e3MHz", "MHz", "1.2.3MHz", "5THz", "\u0663MHz"]
+    "clock", ["0MHz", "-1MHz", "nanMHz", "1e3MHz", "MHz", "1.2.3MHz", "5THz", "\u0663MHz"]
 )
 def test_what_is_no_clock(clock: str) -> None:
     """A number alone may be a frequency or a period."""
     message = refused("run", "spmv", f"--clock={clock}")
     assert f"{clock} is no clock; give its frequency, as 80MHz, or its period, as 12.5ns" in message
+
+
+@pytest.mark.parametrize(
+    ("clock", "said"),
+    [
+        (250e6, "250000000.0 is no clock; give its frequency, as 250MHz, or its period, as 4ns."),
+        ("100", "100 is no clock; give its frequency, as 100MHz, or its period, as 10ns."),
+        (True, "True is no clock; give its frequency, as 1MHz, or its period, as 1000ns."),
+        (10**400, "give its frequency, as 80MHz, or its period, as 12.5ns."),
+    ],
+)
+def test_a_number_without_a_unit_is_refused_by_what_it_may_mean(clock: Any, said: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        period_of(clock)
+    assert said in str(refusal.value)
 
 
 @pytest.mark.parametrize("clock", ["0.5Hz", "2000GHz"])

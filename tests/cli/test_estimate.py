@@ -6,8 +6,10 @@ import re
 import pytest
 from click.testing import CliRunner
 
+import samhw
 from samhw.app.cli import main
 from samhw.cost import DEVICES, FAMILIES, SHOWN_DEVICES, Device, Use, find_device, parse_budget
+from tests.support.command import good
 
 
 def output(*arguments: str, code: int = 0) -> str:
@@ -127,7 +129,7 @@ def test_auto_goes_by_densities() -> None:
         ),
         (
             ["--density", "A=0.1", "--part", "XC7A35T"],
-            "--part is for the area of --estimate; add that option.",
+            "--part counts for nothing without --estimate; add '--estimate'.",
         ),
         (["--lanes", "auto"], "--lanes auto is for a schedule that is chosen; give --schedule auto too"),
         (["--blocks", "auto"], "--blocks auto is for a schedule that is chosen; give --schedule auto too"),
@@ -145,3 +147,11 @@ def test_a_density_of_what_a_format_makes_sparse() -> None:
     # A product and a sum for each of 200 entries and 8 columns.
     assert found["operations"] == 3200
     assert "'B' is no input with compressed levels" in output(*words, "--estimate", code=2)
+
+
+def test_python_prints_what_the_command_prints() -> None:
+    told = str(samhw.compile("gcn", data="karate").estimate())
+    printed = good("compile", "gcn", "--data", "karate", "--estimate").stdout
+    words = [re.sub("[^!-~]+", " ", text).split() for text in (told, printed)]
+    assert words[0] == words[1]
+    assert "LFE5U-85F" in told

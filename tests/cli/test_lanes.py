@@ -57,7 +57,7 @@ def test_compare() -> None:
     ]
     cycles = [outcome["cycles"] for outcome in found[:3]]
     assert cycles == sorted(cycles, reverse=True)
-    assert "Nothing lies inside of 'c'" in found[3]["refused"]
+    assert "Nothing lies inside of 'c'" in found[3]["error"]
 
 
 def test_a_sweep(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_function(name: str) -> None:
 @pytest.mark.parametrize("name", sample(sequence_names(), ["grid_rnn", "retention"]))
 def test_run(name: str) -> None:
     data = ["--data", "random:size=4"] if name in TEXTS else []
-    assert report("run", name, *data)["result"] == "right"
+    assert report("run", name, *data)["status"] == "right"
 
 
 @pytest.mark.slow
@@ -79,10 +79,13 @@ def test_hardware(name: str) -> None:
     data = ["--data", "random:size=4"] if name in TEXTS else []
     model = report("run", name, *data)
     rtl = report("run", name, *data, "--backend", "verilator")
-    assert (rtl["result"], rtl["cycles"]) == (model["result"], model["cycles"])
-    assert report("run", name, *data, "--backend", "hls")["result"] == model["result"] == "right"
+    assert (rtl["status"], rtl["cycles"]) == (model["status"], model["cycles"])
+    assert report("run", name, *data, "--backend", "hls")["status"] == model["status"] == "right"
 
 
 def test_an_unknown_one_is_refused() -> None:
-    with pytest.raises(InputError, match="there is no built-in program 'conv4d'; there are b2b_gemm"):
+    with pytest.raises(
+        InputError,
+        match=r"there is no built-in program 'conv4d' \(did you mean 'conv2d'.*\?\); there are b2b_gemm",
+    ):
         load_sequence("conv4d")

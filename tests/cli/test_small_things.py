@@ -154,7 +154,7 @@ def test_compile_prints_the_statements_of_each_region() -> None:
 def test_blocks_of_several_sizes_are_refused_once(formats: str, blocks: dict[str, int]) -> None:
     told = refused("run", "spmm", "--data", "karate", "--formats", formats)
     option = "+".join(f"{index}={size}" for index, size in blocks.items())
-    assert f"--blocks {option} or schedule={{'blocks': {blocks}}} does" in told
+    assert f"'--blocks {option}'" in told
     good("run", "spmm", "--data", "karate", "--formats", formats, "--blocks", option)
     api.compile("spmm", formats={"A": "bcsr(4)"}, schedule={"blocks": blocks}).run("karate").check()
 

@@ -42,7 +42,7 @@ def test_what_is_written_is_named(
 def test_a_pipe_has_results_alone(tmp_path: Path) -> None:
     page = tmp_path / "page"
     done = good("run", "spmv", "--data", "karate", "--json", "-", "--report", page)
-    assert json.loads(done.stdout)["result"] == "right"
+    assert json.loads(done.stdout)["status"] == "right"
     assert done.stderr == f"samhw: wrote {page / 'index.html'}\n"
 
 

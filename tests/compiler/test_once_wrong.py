@@ -194,7 +194,7 @@ def test_capacity_of_a_result_can_be_set() -> None:
     program = parse(text)
     tensors = {"a": Tensor.from_dense(np.arange(8), "csf")}
     compiled = compile_workload(Workload("full", program, tensors), value=value_type("i32"), entries={"y": 6})
-    with pytest.raises(Exception, match=r"capacity .* \(--capacity\)"):
+    with pytest.raises(Exception, match=r"capacity .* \(entries=\.\.\)"):
         run(compiled, tensors)
 
 

@@ -80,7 +80,9 @@ def test_the_smallest_lie_on_the_chip() -> None:
     # What is placed on the chip takes of the room first, what is placed off it nothing.
     assert off(compiled({"X": "chip"}, str(4096 + least))) == {*sizes} - {"X.vals", "A.pos1", "A.crd1"}
     assert off(compiled({"A": "ddr"}, str(together))) == {*sizes} - {"T.pos1", "T.crd1"}
-    with pytest.raises(InputError, match=r"takes 4,096 bytes there, and on_chip .--on-chip. gives 4,095"):
+    with pytest.raises(
+        InputError, match=r"takes 4,096 bytes there, and the schedule's 'on_chip' gives 4,095"
+    ):
         off(compiled({"X": "chip"}, "4095"))
     assert off(compiled({"X": "chip"}, "4KB")) == {*sizes} - {"X.vals"}
 
@@ -240,7 +242,9 @@ def test_python_says_what_lies_where(tmp_path: Any) -> None:
     design.save(tmp_path / "p.ein")
     assert samhw.load(tmp_path / "p.ein").run(A=A, X=X, memory="ddr4").cycles == slow.cycles
     small = samhw.compile("T[i, j] = A[i, k] * X[k, j]", formats={"A": "csr"}, schedule={"on_chip": "20"})
-    with pytest.raises(InputError, match=r"--on-chip 20 has no room for T\.vals, X\.vals, A\."):
+    with pytest.raises(
+        InputError, match=r"schedule=\{'on_chip': '20'\} has no room for T\.vals, X\.vals, A\."
+    ):
         small.run(A=A, X=X)
     with pytest.raises(InputError, match="no field 'off_chip' any more"):
         samhw.compile("T[i, j] = A[i, k] * X[k, j]", schedule={"off_chip": ["A"]})

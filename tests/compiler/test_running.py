@@ -21,7 +21,7 @@ def run(text: str, schedule: object = None, **arrays: np.ndarray) -> DesignResul
 def test_along_an_outer_index() -> None:
     """The order has the index of the running reduction innermost; storage against it wants a copy."""
     text = "C[i, j] = cumsum(i, A[i, j])"
-    with pytest.raises(InputError, match=r"which runs along i, wants j outside i\); .*--permute"):
+    with pytest.raises(InputError, match=r"which runs along i, wants j outside i\); .*permute=True"):
         run(text, A=DENSE)
     found = samhw.compile(text, permute=True).run(A=DENSE)
     np.testing.assert_array_equal(found["C"], DENSE.cumsum(axis=0))

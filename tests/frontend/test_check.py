@@ -33,7 +33,11 @@ y = A[i, k] + B[i, k]
 @pytest.mark.parametrize(
     ("line", "place", "message"),
     [
-        ("T[i,j] = A[i,k] * Y[k,j]", 19, "unknown tensor 'Y'; declare it with 'tensor Y[..] : format'"),
+        (
+            "T[i,j] = A[i,k] * Y[k,j]",
+            19,
+            "unknown tensor 'Y' (did you mean 'y'?); declare it with 'tensor Y[..] : format'",
+        ),
         ("T[i,k] = beta * A[i,k]", 10, "unknown tensor 'beta'; declare it with 'tensor beta'"),
         ("T[i] = A[i]", 8, "'A[i]' does not fit tensor 'A' of rank 2; write A[i, k]"),
         ("T[k] = alpha[k] * c[k]", 8, "'alpha[k]' does not fit tensor 'alpha' of rank 0; write alpha"),

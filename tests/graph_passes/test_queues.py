@@ -161,9 +161,7 @@ def test_channels_may_be_limited() -> None:
     design = samhw.compile(
         LAYER, value="i32", schedule={"fuse": "full", "queues": {"T": 50}}, arch={"deepest": 400}
     )
-    with pytest.raises(
-        InputError, match=r"with the queue after reduce_vector_t0.*in Python by arch={'deepest': ..}"
-    ):
+    with pytest.raises(InputError, match=r"with the queue after reduce_vector_t0.*by 'deepest' of 'arch'"):
         design.run(layer_data())
 
 

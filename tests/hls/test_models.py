@@ -104,7 +104,7 @@ def test_models_as_vitis_runs_them(fuse: FusionLevel, room: int | None) -> None:
 @pytest.mark.parametrize("model", sorted(set(model_names()) - INTEGER))
 def test_models_that_integers_cannot_hold(model: str, fuse: FusionLevel) -> None:
     with pytest.raises(
-        InputError, match=r"^i32 has no operation '\w+', which node .*; choose another --value"
+        InputError, match=r"^i32 has no operation '\w+', which node .*; choose another 'value'"
     ):
         compiled(model, fuse, "i32")
 

@@ -29,5 +29,5 @@ def test_the_page_says_where_the_check_proves_nothing(tmp_path: Path) -> None:
     assert re.findall(r"<td>([^<]*)</td></tr>", page) == words
     assert page.count('class="bad"') == 1
     kernels: Any = report["kernels"]
-    found = [(kernel["result"], kernel["checked"]) for kernel in kernels]
+    found = [(kernel["status"], kernel["checked"]) for kernel in kernels]
     assert found == [("plausible", True), ("wrong", False), ("right", True), ("unproved", False)]

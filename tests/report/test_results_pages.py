@@ -127,7 +127,7 @@ def test_a_comparison_says_what_is_fastest_and_what_is_refused() -> None:
     assert traffic.bars[0].values == (400.0, 100.0)
     assert ("time", "19.970 µs") in results.details[1]
     assert "[lanes]\ni = 4" in dict(results.details[1])["schedule"]
-    assert dict(results.details[3])["refused"] == "streams cannot follow"
+    assert dict(results.details[3])["error"] == "streams cannot follow"
     assert results.notes == ("refused 1: streams cannot follow",)
 
 

@@ -109,7 +109,7 @@ def test_unchecked_runs_are_compared_with_each_other() -> None:
         report = run_report(workload, compiled, MODEL, [model, second], [], asked=Schedule())
         assert report.agreed is report.good is good
         assert not report.checked
-        assert report.to_json()["result"] is None
+        assert report.to_json()["status"] is None
 
 
 def test_a_report_is_a_value_that_json_takes() -> None:

@@ -287,5 +287,5 @@ def test_what_the_hardware_cannot_have_is_refused():
     design = Design.of(copy_graph())
     with pytest.raises(InputError, match="offers a request 2 cycles after"):
         Top(design, WORKED, layout=OffChipLayout(design, WORKED, Ports(offer=1)))
-    with pytest.raises(InputError, match="--host recovery needs all tensors on chip"):
+    with pytest.raises(InputError, match="host='recovery' needs all tensors on chip"):
         Top(design, WORKED, host=HostOptions(recovery=True), layout=OffChipLayout(design, WORKED, Ports()))

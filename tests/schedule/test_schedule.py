@@ -118,7 +118,7 @@ def test_in_a_table() -> None:
             "permute, largest_copy, attempts, place, on_chip, interleave, share_hardware, parallel, "
             "fixed_extents.",
         ),
-        ('memory = "ddr4"', "name that with --memory"),
+        ('memory = "ddr4"', "name that with 'memory'"),
         (
             'share = "some"',
             "There is no share 'some'; the choices are auto, all, none, or a table with one of buffer, "

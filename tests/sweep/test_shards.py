@@ -60,7 +60,7 @@ def test_shards_merge_to_the_table_of_one_run_byte_for_byte(shards: Path) -> Non
 def test_what_is_missing_is_named(shards: Path) -> None:
     journals = [path for path in shards.glob("parts.csv.*.journal") if ".2-of" not in path.name]
     with pytest.raises(
-        InputError, match=r"^3 of 16 configurations are missing: 'spmv .*; run --shard 2/5\.$"
+        InputError, match=r"^3 of 16 configurations are missing: 'spmv .*; run samhw sweep --shard 2/5\.$"
     ):
         merge(journals)
 

@@ -24,6 +24,7 @@ from samhw.errors import InputError
 from samhw.graph.numerics import value_type
 from samhw.lang import parse
 from samhw.tensors import Tensor
+from tests.support.command import good
 
 
 def explored(cycles: float, luts: float, *, written: bool = False) -> Explored:
@@ -69,9 +70,9 @@ def test_a_result_is_told_by_its_verdict() -> None:
     )
     tuned = Tuned("data", trials, 4, "cycles")
     titles, *rows = tuned.grid()
-    told = {row[0]: row[titles.index("result")] for row in rows}
+    told = {row[0]: row[titles.index("status")] for row in rows}
     assert told == {"30": "right", "10": "plausible, 20 unproved", "40": "WRONG"}
-    assert [(one["result"], one["checked"]) for one in tuned.to_json()["trials"]] == [
+    assert [(one["status"], one["checked"]) for one in tuned.to_json()["trials"]] == [
         *(("right", True), ("plausible", True), ("wrong", False))
     ]
     assert repr(tuned) == "<Tuned on data for cycles: best 10 cycles, 50 LUTs; 3 of 4 designs simulated>"
@@ -279,3 +280,25 @@ def test_every_objective_looks_at_queues(monkeypatch: pytest.MonkeyPatch) -> Non
         if objective == "energy":
             assert not found[1].schedule.queues
             assert found[1].energy == min(one.energy for one in found)
+
+
+def test_types_are_judged_on_the_data_that_are_given_and_what_is_random_is_named(tmp_path: Path) -> None:
+    features = tmp_path / "x.npy"
+    np.save(features, np.random.default_rng(0).normal(size=(34, 5)))
+    options = ("--value", "f32", "--error", "1e-2", "--budget", "9", "-o", tmp_path / "n.ein")
+    mixed = good("tune", "spmm", "--data", "karate", *options).stdout
+    assert mixed.startswith("spmm on karate, X random: types for an error of 0.01")
+    own = good("tune", "spmm", "--data", "karate", "--data", f"X={features}", *options).stdout
+    assert own.startswith("spmm on karate+X=x.npy: types for")
+    assert good("tune", "gcn", *options).stdout.startswith("gcn on karate, X, W1, b1, W2, b2 random: types")
+
+
+def test_a_search_takes_the_data_of_the_last_run() -> None:
+    rng = np.random.default_rng(0)
+    design = samhw.compile("T[i, j] = A[i, k] * X[k, j]", value="f32")
+    given = {"A": rng.normal(size=(6, 6)), "X": rng.normal(size=(6, 4))}
+    with pytest.raises(InputError, match="lacks data for A, X"):
+        design.tune_types(error=1e-2)
+    design.run(given)
+    assert str(design.tune_types(error=1e-2)) == str(design.tune_types(given, error=1e-2))
+    assert design.tune(budget=1, confirm=1).on == "data"

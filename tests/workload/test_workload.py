@@ -137,7 +137,7 @@ def test_a_size_goes_by_the_first_index_that_has_it() -> None:
 def test_no_tensor_has_two_files(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_tensor(Path("a.mtx"), karate())
-    with pytest.raises(InputError, match="--data gives 'A' data twice"):
+    with pytest.raises(InputError, match="'data' gives 'A' data twice"):
         bind_program(program, ["A=a.mtx", "A=a.mtx"])
 
 
@@ -237,7 +237,7 @@ def test_stand_ins_are_bound_like_files() -> None:
     ],
 )
 def test_bad_sizes_of_stand_ins(sizes: str, message: str) -> None:
-    with pytest.raises(InputError, match=f"^--data synthetic:cora,{sizes}: {message}"):
+    with pytest.raises(InputError, match=f"^data='synthetic:cora,{sizes}': {message}"):
         make_workload(load_kernel("spmm"), [f"synthetic:cora,{sizes}"])
 
 
@@ -260,7 +260,7 @@ def test_models_are_drawn_at_a_size() -> None:
     assert make_model_workload("gcn", ["karate", "random:size=5"]).tensors["X"].shape == (34, 5)
     assert make_model_workload("mlp", ["random:size=8,n=2"]).tensors["X"].shape == (2, 8)
     for spec, said in (
-        ("karate+random:i=3", "random:i=3: model 'gcn' has no"),
+        ("karate+random:i=3", r"random:i=3': model 'gcn' has no"),
         ("random:density=2", "no den"),
     ):
         with pytest.raises(InputError, match=said):

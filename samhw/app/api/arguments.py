@@ -100,7 +100,7 @@ def memory_of(given: OffChipMemory | Mapping[str, object] | Path | str) -> OffCh
         case str() | Path():
             return load_memory(str(given))
     raise InputError(
-        f"The off-chip memory cannot be {shown(given)}; give a Dram, or what --memory takes, such as 'ddr4'. "
+        f"The off-chip memory cannot be {shown(given)}; give a Dram, or a name, such as 'ddr4'. "
         "A tensor called 'memory' goes into the first argument, as in run({\"memory\": array})."
     )
 

@@ -10,8 +10,10 @@ from samhw.app.checking.advice import sampled_note, zeros_note
 from samhw.app.workload import Workload, job_of
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, with_memory
+from samhw.compiler.idle import idle_choices
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job
+from samhw.faces import in_words
 from samhw.graph import Arch, OffChipMemory
 from samhw.graph.numerics import Integer, ValueType
 from samhw.lang import Capacity, Program
@@ -87,16 +89,19 @@ class CompiledForData:
                 compiled = self._choose(workload, value, memory)
             else:
                 compiled = self._compile(program, value, needed | self._capacity)
-                self._warn_of_zeros(workload, value)
+                self._warn(workload, value)
             self.program = program
             return compiled
         return self._compiled
 
-    def _warn_of_zeros(self, workload: Workload, value: ValueType) -> None:
-        """Says once what storing weights of many zeros, or results, by their nonzeros would bring."""
+    def _warn(self, workload: Workload, value: ValueType) -> None:
+        """Says once what of the schedule counts for nothing, and what storing weights of many zeros, or
+        results, by their nonzeros would bring."""
         if self._is_warned or self._compiled is None:
             return
         self._is_warned = True
+        for sentence in idle_choices(self._compiled):
+            warnings.warn(in_words(sentence), stacklevel=2)
         job = job_of(workload, self._chosen or self.schedule, value=value, arch=self.arch)
         for noted in (zeros_note, sampled_note) if self.constants is not None else (sampled_note,):
             if note := noted(job, self._compiled, as_option=False):

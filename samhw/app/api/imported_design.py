@@ -14,13 +14,13 @@ from samhw.app.api.design_result import DesignResult, Drawing, PageView, Tables
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.checking import Difference
 from samhw.app.checking.energy import Energy
+from samhw.app.report.estimate import EstimateReport
 from samhw.app.report.run_statistics import Statistics
 from samhw.choices.formats import with_formats
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled
 from samhw.compiler.search import in_modules
-from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
@@ -190,7 +190,7 @@ class ImportedDesign(Generic[Given, Found]):
         imported, design = self._for(arguments)
         return design.run(imported.tensors(arguments), **options), imported
 
-    def _estimate(self, arguments: Given) -> DesignEstimate:
+    def _estimate(self, arguments: Given) -> EstimateReport:
         imported, design = self._for(arguments)
         return design.estimate(imported.tensors(arguments))
 

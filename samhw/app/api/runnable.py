@@ -26,6 +26,7 @@ from samhw.app.api.compiled_for_data import CompiledForData
 from samhw.app.api.design_result import DesignResult, Drawing, Tables
 from samhw.app.checking import Verdict, measure
 from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
+from samhw.app.report.estimate import EstimateReport
 from samhw.app.sweep.tuning import (
     OBJECTIVES,
     Objective,
@@ -35,15 +36,15 @@ from samhw.app.sweep.tuning import (
 )
 from samhw.app.workload import SavedDesign, Workload, bind_program, fingerprint
 from samhw.compiler import asked_text, estimate_compiled, types_text
-from samhw.cost import DesignEstimate
 from samhw.errors import InputError, shown
+from samhw.faces import in_words
 from samhw.files import write_text
 from samhw.graph import OffChipMemory
 from samhw.graph.numerics import ValueType
 from samhw.lang import Capacity, Program, check_size
 from samhw.targets.backends import MODEL, Backend, HostRun, check_options, check_places, run
 from samhw.tensors import Format, Tensor, write_tensors
-from samhw.words import html_scroll, html_section, html_text
+from samhw.words import did_you_mean, html_scroll, html_section, html_text
 
 __all__ = ["RunnableDesign"]
 
@@ -81,7 +82,8 @@ class RunnableDesign(CompiledForData):
         self._words = words_of(data)
         if self._words is None:
             raise InputError(
-                f"'data' is what --data takes, such as 'karate', and cannot be {shown(data)}; give arrays to "
+                f"'data' takes the words of docs/data.md, such as 'karate', and cannot be {shown(data)}; "
+                "give arrays to "
                 "the run, as in run(A=array)."
             )
         self._own = self._last = self.bind(self._words)
@@ -191,9 +193,9 @@ class RunnableDesign(CompiledForData):
         /,
         *,
         memory: OffChipMemory | Mapping[str, object] | Path | str | None = None,
-    ) -> DesignEstimate:
+    ) -> EstimateReport:
         """The operations, bytes and cycles that are expected of a run, by the statistics of its data, without
-        running anything (docs/compiler.md).
+        running anything (docs/compiler.md); printed, with the nodes and the area.
 
         Args:
             data: as for `run`; by default those of the last run.
@@ -206,7 +208,8 @@ class RunnableDesign(CompiledForData):
         if workload is None:
             raise InputError("An estimate counts what data store; give data, or run the design first.")
         held = None if memory is None else memory_of(memory)
-        return estimate_compiled(self.compile_for(workload, held), workload.statistics(is_open=True))
+        compiled = self.compile_for(workload, held)
+        return EstimateReport.of(compiled, estimate_compiled(compiled, workload.statistics(is_open=True)))
 
     def tune(
         self,
@@ -226,7 +229,7 @@ class RunnableDesign(CompiledForData):
         to come (docs/choosing.md).
 
         Args:
-            data: as for `run`.
+            data: as for `run`; by default those of the last run.
             budget: seconds that it may take.
             objective: what is to become small: `cycles`; `area-delay`, cycles times LUTs; `energy`, in
                 picojoules; or `edp`, energy times cycles.
@@ -243,8 +246,11 @@ class RunnableDesign(CompiledForData):
             RunError: for a simulation that ends with an error.
         """
         if objective not in OBJECTIVES:
-            raise InputError(f"There is no objective {shown(objective)}; give {' or '.join(OBJECTIVES)}.")
-        workload, end = self._bound(data, {}), monotonic() + budget
+            raise InputError(
+                f"There is no objective {shown(objective)}{did_you_mean(objective, OBJECTIVES)}; give "
+                f"{' or '.join(OBJECTIVES)}."
+            )
+        workload, end = self._known(data), monotonic() + budget
         value = self._value(workload)
         grown = {"lanes": lanes, "blocks": blocks, "parallel": parallel}
         held = None if memory is None else memory_of(memory)
@@ -266,7 +272,7 @@ class RunnableDesign(CompiledForData):
             if len(trials) > 1 and monotonic() > end:
                 break
             measured = measure(workload, one.schedule, value=value, arch=self.arch, memory=held)
-            verdict = Verdict(measured.result)
+            verdict = Verdict(measured.status)
             trials.append(Trial(one, measured.cycles, verdict, measured.unproved, measured.energy_pj))
         tuned = Tuned(workload.name, tuple(trials), looked, objective, types_text(workload.types))
         self._chosen, self._why, self._is_tuned = tuned.best.found.schedule, (), True
@@ -286,7 +292,7 @@ class RunnableDesign(CompiledForData):
         (docs/choosing.md). Types make another program: `samhw.compile(.., types=found.types)` takes the best.
 
         Args:
-            data: as for `run`.
+            data: as for `run`; by default those of the last run.
             error: the greatest error of a result, relative to float64 by norm.
             objective: what is to become small: the LUTs (`area`), `cycles`, or `bytes` that are moved.
             budget: seconds that it may take.
@@ -297,8 +303,11 @@ class RunnableDesign(CompiledForData):
             RunError: for a run in the program's own types that ends with an error.
         """
         if objective not in PRICES:
-            raise InputError(f"There is no objective {shown(objective)}; give {' or '.join(PRICES)}.")
-        workload = self._bound(data, {})
+            raise InputError(
+                f"There is no objective {shown(objective)}{did_you_mean(objective, PRICES)}; give "
+                f"{' or '.join(PRICES)}."
+            )
+        workload = self._known(data)
         return tune_types(
             workload,
             self._chosen or self.schedule,
@@ -307,6 +316,10 @@ class RunnableDesign(CompiledForData):
             objective=objective,
             seconds=budget,
         )
+
+    def _known(self, data: Mapping[str, Data] | Words | None) -> Workload:
+        """The program with these data, or else with those of the last run."""
+        return self._last if data is None and self._last is not None else self._bound(data, {})
 
     def _unnamed(self, data: object) -> InputError:
         """The refusal of arrays without names."""
@@ -340,8 +353,8 @@ class RunnableDesign(CompiledForData):
             own = {name: as_tensor(name, array) for name, array in (given or {}).items()}
             found = bind_program(self.source, words, value=self.value, loaded=self.program, given=own)
             for note in found.notes:
-                warnings.warn(note, stacklevel=3)
-            return replace(self._with_data(found.tensors), name=found.name)
+                warnings.warn(in_words(note), stacklevel=3)
+            return replace(self._with_data(found.tensors), name=found.name, drawn=found.drawn)
         assert isinstance(data, Mapping)
         return self._with_data(data)
 
@@ -354,8 +367,8 @@ class RunnableDesign(CompiledForData):
             how = f'run({{"{first}": array}})' if first in _TAKEN else f"{first}=array"
             drawn = ", ".join(["'random'" if data else "'karate'", *(f"{name}=.." for name in data)])
             raise InputError(
-                f"The run lacks data for {', '.join(missing)}; give each input, as in {how}, or what --data "
-                f"takes, which draws the others, as in run({drawn})."
+                f"The run lacks data for {', '.join(missing)}; give each input, as in {how}, or draw "
+                f"the others, as in run({drawn})."
             )
         program = self._with_formats_of({name: data[name] for name, d in operands.items() if d.implied})
         held = {name: as_tensor(name, data[name], program.tensors[name].format) for name in operands}

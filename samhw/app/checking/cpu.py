@@ -110,7 +110,8 @@ def _array(tensor: Tensor) -> Array:
         return _single(scipy.sparse.csr_array(tensor.to_scipy()))
     if dense > _DENSE:
         raise InputError(
-            f"A tensor of {'x'.join(map(str, tensor.shape))} elements is too large for NumPy; --compare cpu "
+            f"A tensor of {'x'.join(map(str, tensor.shape))} elements is too large for NumPy; '--compare "
+            "cpu' "
             "takes smaller data."
         )
     return _single(tensor.to_dense())
@@ -141,7 +142,7 @@ def _step(
 
 def _by_reference(statement: Statement, extents: Mapping[str, int], known: Mapping[str, Array]) -> Array:
     if statement.scan is not None:
-        raise InputError(f"--compare cpu knows no scans, as that of {statement.lhs.tensor}; leave it out.")
+        raise InputError(f"'--compare cpu' knows no scans, as that of {statement.lhs.tensor}; leave it out.")
     read = {access.tensor: _dense(known[access.tensor]) for access in statement.reads}
     return evaluate(statement, read, extents)
 

@@ -20,6 +20,7 @@ from samhw.files import read_toml
 from samhw.graph import Channel, Graph
 from samhw.sim import operations, traffic
 from samhw.targets.backends import RunResult
+from samhw.words import did_you_mean
 
 __all__ = ["TABLE", "Energy", "EnergyTable", "Figure", "energy_of", "expected_energy", "load_energy"]
 
@@ -133,6 +134,9 @@ TABLE = EnergyTable("45 nm", _FIGURES)
 """samhw's own."""
 
 
+_TABLES = ("45nm", "hwcomponents")
+
+
 def load_energy(name: str) -> EnergyTable:
     """A table: samhw's own by its technology, `45nm`; `hwcomponents`, whose integers take the place of these;
     or a TOML file, whose figures do.
@@ -144,6 +148,11 @@ def load_energy(name: str) -> EnergyTable:
         return EnergyTable(TABLE.technology, _FIGURES)
     if name == "hwcomponents":
         return EnergyTable(TABLE.technology, {**_FIGURES, **_of_hwcomponents()})
+    if not name.endswith(".toml") and not Path(name).is_file():
+        meant = did_you_mean(name, _TABLES)
+        raise InputError(
+            f"There is no table of energies '{name}'{meant}; give {', '.join(_TABLES)}, or a file."
+        )
     data = read_toml(Path(name), "a table of energies")
     technology, own = data.pop("technology", None), data.pop("pj", {})
     if data or not isinstance(technology, str) or not isinstance(own, dict):

@@ -40,7 +40,7 @@ class Measure:
     """By off-chip memory, in whole lines; None if there is none."""
     seconds: float
     """Wall time of the simulator."""
-    result: str
+    status: str
     """The check's `Verdict`."""
     checked: bool
     """The check has passed, and proves something."""
@@ -128,7 +128,7 @@ def measure_compiled(
         bytes_written=written,
         bytes_moved=None if memory is None else moved,
         seconds=result.seconds,
-        result=str(found.verdict),
+        status=str(found.verdict),
         checked=found.verdict.is_proof,
         max_abs_error=found.max_abs_error,
         unproved=found.unproved,
@@ -159,13 +159,17 @@ Known = tuple[tuple[Design, Mapping[str, int], Layouts], Measure]
 it; and what it takes."""
 
 
+REFUSED = "refused"
+"""The status of what makes no sense, such as a schedule that streams cannot follow."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of a schedule: a measure, or the reason why it is impossible."""
 
     schedule: Schedule
     measure: Measure | None
-    refusal: str = ""
+    error: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """One entry of what `samhw compare --json` prints."""
@@ -175,7 +179,7 @@ class Outcome:
             "iteration": schedule["iteration"],
             "order": schedule.get("order", []),
             "schedule": schedule,
-            **(asdict(self.measure) if self.measure else {"refused": self.refusal}),
+            **(asdict(self.measure) if self.measure else {"status": REFUSED, "error": self.error}),
         }
 
 

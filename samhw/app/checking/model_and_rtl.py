@@ -58,7 +58,7 @@ class Row:
             "model_cycles": self.model_cycles,
             "rtl_cycles": self.rtl_cycles,
             "others": dict(self.others),
-            "result": str(self.result),
+            "status": str(self.result),
             "checked": self.result.is_proof,
             "unproved": self.unproved,
             "model_seconds": _rounded(self.model_seconds),
@@ -138,7 +138,7 @@ def correlate(
     except BrokenExecutor:
         raise RunError(
             "A process that ran a program was ended from outside (out of memory?); try fewer of them, as "
-            "with --jobs 1."
+            "with '--jobs 1'."
         ) from None
 
 

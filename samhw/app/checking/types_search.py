@@ -24,6 +24,7 @@ from samhw.choices.schedule import Schedule
 from samhw.compiler import Compiled, area_of, estimate_compiled, types_text
 from samhw.compiler.pipeline import compile_job, settled
 from samhw.errors import InputError, RunError
+from samhw.faces import in_words
 from samhw.graph.numerics import Float, Integer, ValueType
 from samhw.lang import Program
 from samhw.lang.reference import Relation, results, side_by_side
@@ -123,7 +124,7 @@ class TunedTypes:
     """What a search for types has come to.
 
     Attributes:
-        data: the name of the data.
+        data: the name of the data, and what of it is random.
         value: the type of tensors that have none of their own.
         limit: the greatest error that is permitted.
         points: what was looked at, the program in its own types first.
@@ -152,7 +153,7 @@ class TunedTypes:
     def counts(self) -> str:
         """How much was looked at, in words."""
         counts = f"{len(self.points)} judged, {self.proved} by bounds alone, {self.simulated} simulated"
-        return counts + (", when the time ended (--budget)" if self.is_cut else "")
+        return counts + (f", when the time ended {in_words('(--budget)')}" if self.is_cut else "")
 
     def program(self, program: Program) -> Program:
         """The program that was given, in the best types."""
@@ -409,7 +410,7 @@ class _Search:
         judged = (p for p in self.known.values() if p is not None)
         points = tuple(p for p in judged if p.measured is not None or p.most < inf or p.least > 0)
         return TunedTypes(
-            self.workload.name,
+            self.workload.said,
             self.value,
             self.limit,
             self.objective,

@@ -6,6 +6,7 @@ A command is imported when it is used, and so is all that it needs: NumPy alone 
 
 import errno
 import os
+import re
 import shlex
 import sys
 from contextlib import suppress
@@ -20,6 +21,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 
 import samhw
 from samhw.errors import InputError, RunError, SamhwError
+from samhw.faces import on_command_line
 from samhw.interpreter import no_collection
 from samhw.words import and_more, did_you_mean
 
@@ -116,6 +118,7 @@ class _Group(click.Group):
                 [(name, shorten(text, width, placeholder="...")) for name, text in COMMANDS.items()]
             )
 
+    @on_command_line()
     def invoke(self, ctx: click.Context) -> Any:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # Not every terminal has the marks of a table.
@@ -128,7 +131,7 @@ class _Group(click.Group):
             said = said or error.format_message().removesuffix(".")
             _end(f"{said}; see '{_name(ctx)} --help'.", error.exit_code)
         except click.UsageError as error:
-            message = error.format_message().removesuffix(".")
+            message = f"{error.format_message().removesuffix('.')}{_meant(error)}"
             _end(f"{message}; see '{_name(ctx)} --help'.", error.exit_code)
         except KeyboardInterrupt:
             _end(f"'{_name(ctx)}' was interrupted; it left nothing half-written.", 130)
@@ -178,6 +181,15 @@ class _Group(click.Group):
                 place = argument.rstrip("=") or f"what follows {before}"
                 raise InputError(f"{place} is empty; give a text, or leave it out.")
         return name, command, rest
+
+
+def _meant(error: click.UsageError) -> str:
+    """What may be meant by a word that an option does not have, if that is what is wrong."""
+    option = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    word = re.match(r"'(.*)' is not one of ", error.message)
+    return (
+        did_you_mean(word[1], map(str, option.choices)) if word and isinstance(option, click.Choice) else ""
+    )
 
 
 def _name(ctx: click.Context) -> str:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from samhw.app.checking import differences
 from samhw.app.cli.backends import CLOCK, check_on_chip
+from samhw.app.cli.command import Command
 from samhw.app.cli.completion import complete_files, complete_programs, complete_values
 from samhw.app.cli.options import data_option, load_schedule
 from samhw.app.cli.pages import plot_option, plot_width
@@ -26,7 +27,7 @@ from samhw.words import split_words
 __all__ = ["accuracy"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("program", shell_complete=complete_programs)
 @data_option("As for run, each by itself; several for one input as A+B.")
 @click.option(

@@ -25,6 +25,7 @@ from samhw.graph import Endpoint, Memory, Node
 from samhw.graph.numerics import ValueType
 from samhw.importers.mlir import write_function
 from samhw.lang import Program, dumps
+from samhw.words import did_you_mean
 
 __all__ = ["graph_text", "program_after", "program_text", "text_after", "write_mlir"]
 
@@ -41,7 +42,10 @@ def text_after(job: Job, last: str) -> str:
     """
     names = (*PROGRAM_PASSES, *REGION_PASSES, *GRAPH_PASSES)
     if last not in names:
-        raise InputError(f"There is no pass '{last}'; the passes are, in their order, {', '.join(names)}.")
+        raise InputError(
+            f"There is no pass '{last}'{did_you_mean(last, names)}; the passes are, in their order, "
+            f"{', '.join(names)}."
+        )
     if last in GRAPH_PASSES:
         return graph_text(compile_job(job, last))
     return program_text(program_after(job, last))

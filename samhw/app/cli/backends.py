@@ -170,8 +170,6 @@ def memory_of(memory: str | None, ports: str | None) -> OffChipMemory | None:
     if memory is not None:
         found = load_memory(memory)
         return with_ports(found, other_ports(found.ports, _numbers(ports)))
-    if ports is not None:
-        raise InputError("--ports has the numbers of ports to a memory; add '--memory ddr4'.")
     return None
 
 

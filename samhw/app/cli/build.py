@@ -18,11 +18,13 @@ from samhw.app.cli.backends import (
     memory_of,
     memory_option,
 )
+from samhw.app.cli.command import Command
 from samhw.app.cli.completion import complete_programs
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.app.cli.pages import report_option, write_results
 from samhw.app.cli.printed import OUTPUT, print_json
 from samhw.app.cli.progress import building, follow, phase, warn_before
+from samhw.app.cli.schedules import note_idle
 from samhw.app.report.grids import FAMILY_NAMES, Areas, fit_words, shown_areas
 from samhw.app.report.time import beside
 from samhw.app.workload import Workload
@@ -39,7 +41,7 @@ from samhw.targets.backends import build as write_build
 __all__ = ["build"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("program", shell_complete=complete_programs)
 @compile_options
 @BUILD_DATA
@@ -117,6 +119,7 @@ def build(
     given = options.load(program, data, assume=False)
     with phase("compiling"):
         compiled = compile_job(options.job(given, backend.arch, placed))
+    note_idle(compiled)
     if checked:
         _check(given, compiled)
     tensors = given.tensors if isinstance(given, Workload) else None

@@ -11,6 +11,7 @@ from rich.console import Console
 from samhw.app.checking import Known, Outcome
 from samhw.app.checking import compare as compare_all
 from samhw.app.cli.backends import CLOCK, memory_of, memory_option
+from samhw.app.cli.command import Command
 from samhw.app.cli.completion import complete_files, complete_programs
 from samhw.app.cli.numbers import load_arch
 from samhw.app.cli.options import (
@@ -41,7 +42,7 @@ from samhw.lang.brackets import apply_brackets
 __all__ = ["compare"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("program", shell_complete=complete_programs)
 @click.option(
     "--schedule",

@@ -11,12 +11,13 @@ from rich.console import Console
 from samhw.app.cli.after import text_after, write_mlir
 from samhw.app.cli.analyses import print_cascades, print_orders, print_patterns
 from samhw.app.cli.backends import memory_of, memory_option
+from samhw.app.cli.command import Command
 from samhw.app.cli.completion import complete_programs
 from samhw.app.cli.estimate import Verdicts, print_estimate
 from samhw.app.cli.options import BUILD_DATA, CompileOptions, compile_options
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.cli.progress import phase
-from samhw.app.cli.schedules import print_choice
+from samhw.app.cli.schedules import note_idle, print_choice
 from samhw.app.cli.stored_inputs import block_lines, blocks_json, part_lines, parts_json
 from samhw.app.report.alike import alike_regions, grouped
 from samhw.app.workload import Workload
@@ -25,7 +26,7 @@ from samhw.compiler.passes import apply_program_passes
 from samhw.compiler.pipeline import Job, compile_job, settled
 from samhw.compiler.placement import interleaved_lines, place_lines
 from samhw.compiler.shared_hardware import fabric_lines, fabrics_json, nodes_in_common_json
-from samhw.cost import DEVICES, SHOWN_DEVICES, Device, find_device, parse_budget
+from samhw.cost import DEVICES, SHOWN_DEVICES, find_device, parse_budget
 from samhw.errors import InputError
 from samhw.files import write_bytes, write_text
 from samhw.graph import DRAWINGS, Design, draw, dumps, find_drawer, to_dot, unproved_circles
@@ -37,7 +38,7 @@ _TEXT = ("", ".dot", ".gv")
 """The suffixes of files in Graphviz's language."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("program", shell_complete=complete_programs)
 @compile_options
 @BUILD_DATA
@@ -136,7 +137,7 @@ def compile(
     """
     if dot:
         _check_drawing(dot, estimate=estimate)
-    devices = _devices(parts, estimate=estimate)
+    devices = [find_device(name) for name in parts] or SHOWN_DEVICES
     placed = memory_of(memory, ports)
     budgets = {part: parse_budget(part) for part in fits}
     given = options.load(program, data, assume=True)
@@ -162,6 +163,7 @@ def compile(
     job = options.job(given, memory=placed)
     with phase("compiling"):
         compiled = compile_job(job)
+    note_idle(compiled)
     verdicts = Verdicts.of(compiled, budgets)
     if output:
         write_text(Path(output), dumps(compiled.design))
@@ -184,14 +186,6 @@ def _tell(verdicts: Verdicts, report: dict[str, object], json_target: str | None
         print_json(json_target, report | verdicts.to_json())
     if "-" not in (json_target, dot):
         verdicts.print()
-
-
-def _devices(parts: Sequence[str], *, estimate: bool) -> Sequence[Device]:
-    """The FPGAs of --part, which belongs to --estimate; by default one of each family."""
-    devices = [find_device(name) for name in parts]
-    if parts and not estimate:
-        raise InputError("--part is for the area of --estimate; add that option.")
-    return devices or SHOWN_DEVICES
 
 
 def _print_unlowered(job: Job, listed: int | None, after: str | None) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from samhw.app.checking import correlate as run_all
 from samhw.app.cli.backends import check_on_chip, memory_of, memory_option
+from samhw.app.cli.command import Command
 from samhw.app.cli.completion import complete_programs
 from samhw.app.cli.options import CompileOptions, compile_options, data_option
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
@@ -48,7 +49,7 @@ _SUITES: dict[str, Callable[[], Sequence[str]]] = {
 _SIMULATORS = {backend.name: backend for backend in BACKENDS if backend.simulates_rtl}
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("programs", nargs=-1, shell_complete=complete_programs)
 @compile_options
 @click.option(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from samhw.app.cli.command import Command
 from samhw.files import new_directory
 from samhw.installed import installed
 
@@ -19,7 +20,7 @@ _TELLING = (".ein", ".mlir", ".py", ".toml")
 """Files that begin with what they are."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("directory", required=False, metavar="[DIR]")
 def examples(directory: str | None) -> None:
     """The examples, a line each; or writes them to a directory, with the documents."""

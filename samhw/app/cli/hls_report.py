@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from samhw.app.cli.command import Command
 from samhw.app.cli.printed import OUTPUT, print_json, print_table
 from samhw.app.report.hls_reports import Report, ReportedModule, read_reports
 
 __all__ = ["hls_report"]
 
 
-@click.command("hls-report")
+@click.command("hls-report", cls=Command)
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--json", "json_target", type=OUTPUT, metavar="FILE|-", help="Write all of it as JSON.")
 def hls_report(directory: Path, json_target: str | None) -> None:

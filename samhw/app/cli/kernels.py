@@ -2,12 +2,13 @@
 
 import click
 
+from samhw.app.cli.command import Command
 from samhw.lang import built_in_programs
 
 __all__ = ["kernels"]
 
 
-@click.command()
+@click.command(cls=Command)
 def kernels() -> None:
     """The built-in programs, a line each: kernels, cascades, sequences, then models."""
     for name, description in built_in_programs():

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from samhw.app.cli.command import Command
 from samhw.app.cli.sweep import TABLE, ended
 from samhw.app.sweep import merge as merged
 from samhw.app.sweep import row_of, write_table
@@ -12,7 +13,7 @@ from samhw.app.sweep import row_of, write_table
 __all__ = ["merge"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("journals", nargs=-1, required=True, metavar="JOURNAL...", type=click.Path(path_type=Path))
 @TABLE
 def merge(journals: Sequence[Path], output: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from samhw.app.cli.command import Command
 from samhw.app.cli.printed import command_line
 from samhw.app.cli.progress import line
 from samhw.app.papers import NAMES, load_papers
@@ -18,7 +19,7 @@ from samhw.errors import InputError
 __all__ = ["papers"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("name", type=click.Choice([*NAMES, "all"]))
 @click.option("--figure", metavar="N", help="One figure, as 12 or 'table 4'.")
 @click.option("--quick", is_flag=True, help="Small sizes: all figures in minutes.")

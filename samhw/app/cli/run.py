@@ -27,6 +27,7 @@ from samhw.app.cli.backends import (
     memory_option,
     say_backends,
 )
+from samhw.app.cli.command import Command
 from samhw.app.cli.completion import complete_files, complete_programs
 from samhw.app.cli.options import CompileOptions, compile_options, data_option
 from samhw.app.cli.pages import report_option, write_report
@@ -78,8 +79,6 @@ def print_statistics(regions: Sequence[RegionReport]) -> None:
 def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     """The simulator's options for a trace."""
     if trace is None:
-        if window is not None:
-            raise InputError("--window is a part of a trace; add '--trace run.json'.")
         return {}
     check_trace(Path(trace))
     if window is None:
@@ -90,7 +89,7 @@ def recording(trace: str | None, window: str | None) -> dict[str, Any]:
     return {"trace": True, "window": (int(found[1]), int(found[2]))}
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("program", shell_complete=complete_programs)
 @compile_options
 @data_option("karate, random:.., synthetic:NAME, a file, or NAME=FILE; auto: karate, or else random.")
@@ -435,8 +434,6 @@ def _check_options(
     typed = click.get_current_context()
     if typed.params["unchecked"] and typed.get_parameter_source("judge") is not ParameterSource.DEFAULT:
         raise InputError("--check compares the results, --no-check leaves that out; give one of them.")
-    if typed.params["memory_log"] and not memory:
-        raise InputError("--memory-log takes what a memory does; add '--memory ddr4'.")
     if memory and not backend.takes_memory:
         raise InputError(
             f"--backend {backend.name} runs a design with its tensors on chip; leave out --memory, or add "

@@ -12,11 +12,12 @@ from samhw.app.checking.advice import FAR, sampled_note, zeros_note
 from samhw.choices.choice import AUTO, Choice
 from samhw.choices.schedule import CHOICES, Schedule, with_words
 from samhw.compiler import Compiled
+from samhw.compiler.idle import idle_choices
 from samhw.compiler.pipeline import compile_job
 from samhw.compiler.search import Job, Room, bracket_choices, work_of
 from samhw.compiler.search.tried import CLEARLY, expected_cycles
 from samhw.errors import InputError
-from samhw.words import split_words
+from samhw.words import did_you_mean, split_words
 
 __all__ = [
     "choice_options",
@@ -24,6 +25,7 @@ __all__ = [
     "comparing_options",
     "growing_options",
     "note_better",
+    "note_idle",
     "print_choice",
     "read_choices",
 ]
@@ -144,7 +146,8 @@ def _by_entry(one: Choice[Any], options: Sequence[str]) -> Mapping[str, list[str
 def _known(one: Choice[Any], word: str) -> Any:
     if one.names and word not in one.names:
         raise InputError(
-            f"{one.option} {word}: there is no such choice; name some of {', '.join(one.names)}."
+            f"{one.option} {word}{did_you_mean(word, one.names)}: there is no such choice; name some of "
+            f"{', '.join(one.names)}."
         )
     return one.read(word) if one.kind is int else word
 
@@ -155,9 +158,16 @@ def print_choice(compiled: Compiled) -> None:
         click.echo(f"  chosen     {line}")
 
 
+def note_idle(compiled: Compiled) -> None:
+    """Lines on stderr of what was asked for and counts for nothing."""
+    for sentence in idle_choices(compiled):
+        click.echo(f"samhw: note: {sentence}", err=True)
+
+
 def note_better(job: Job, compiled: Compiled) -> None:
-    """Lines on stderr where other brackets, or other formats of inputs of many zeros or of results, are
-    expected to take fewer cycles."""
+    """Lines on stderr of what counts for nothing, and where other brackets, or other formats of inputs of
+    many zeros or of results, are expected to take fewer cycles."""
+    note_idle(compiled)
     _note_brackets(job, compiled)
     for noted in (zeros_note, sampled_note):
         if job.data is not None and (note := noted(job, compiled, as_option=True)):

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from samhw.app.cli.backends import MEMORY_WORDS
+from samhw.app.cli.command import Command
 from samhw.app.cli.completion import complete_data, complete_files, complete_programs, complete_values
 from samhw.app.cli.options import say_notes
 from samhw.app.cli.pages import plot_option, report_option, write_plot, write_results
@@ -40,7 +41,7 @@ TABLE = click.option(
 _NAMES = {one.name: one for one in CHOICES}
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument(
     "programs",
     nargs=-1,
@@ -166,8 +167,6 @@ def _drawing(
 ) -> Callable[[Sequence[Row]], None]:
     """What draws plot and report once everything is measured; what cannot be drawn is refused before."""
     if plot is None and report is None:
-        if against is not None:
-            raise InputError("--against says what a plot shows; add '--plot FILE' or '--report DIR'.")
         return lambda rows: None
     from samhw.app.report.sweep_view import check_plot
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from samhw.app.checking import Verdict
 from samhw.app.checking.types_search import PRICES, Price, TunedTypes, tune_types
 from samhw.app.cli.backends import MEMORIES, MEMORY_WORDS, check_on_chip, memory_of
+from samhw.app.cli.command import Command
 from samhw.app.cli.completion import complete_files, complete_programs
 from samhw.app.cli.options import (
     AREA,
@@ -47,7 +48,7 @@ from samhw.words import counted
 __all__ = ["tune"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("program", shell_complete=complete_programs)
 @data_option("As for run.")
 @VALUE

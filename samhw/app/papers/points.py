@@ -90,7 +90,7 @@ def point_outcome(given: PaperPoint) -> Outcome:
         return {"status": "failed", "error": str(error)}
     except Exception as error:
         return crashed(f"{type(error).__name__}: {error}")
-    return {"status": figures.pop("result", "right"), "figures": figures}
+    return {"status": figures.pop("status", "right"), "figures": figures}
 
 
 # Measures
@@ -113,7 +113,7 @@ def _simulated(one: Configuration) -> Figures:
     graphs = compiled.design.regions
     area = area_of(compiled).use
     return {
-        **{name: found[name] for name in ("result", "regions", "cycles", "firings", "operations")},
+        **{name: found[name] for name in ("status", "regions", "cycles", "firings", "operations")},
         "bytes": round(found["bytes_read"] + found["bytes_written"]),
         "read": round(found["bytes_read"]),
         "bottleneck": found["bottleneck"],
@@ -157,7 +157,7 @@ def _estimated(one: Configuration) -> Figures:
         return 100 * abs(estimate - figure) / max(figure, 1)
 
     return {
-        "result": taken.result,
+        "status": taken.status,
         "operations": error(expected.operations, taken.operations),
         "bytes": error(expected.bytes, moved),
         "cycles": error(expected.cycles, taken.cycles),
@@ -170,7 +170,7 @@ def _expected(one: Configuration) -> Figures:
     compiled = _compiled(one, workload)
     expected = estimate_compiled(compiled, workload.statistics())
     return {
-        "result": "expected",
+        "status": "expected",
         "regions": len(compiled.design.runs),
         "cycles": round(expected.cycles),
         "operations": round(expected.operations),
@@ -189,7 +189,7 @@ def _in_hardware(one: Configuration) -> Figures:
     compiled = _compiled(one, workload)
     use = area_of(compiled).use
     return {
-        "result": str(whole.result),
+        "status": str(whole.result),
         "cycles": whole.model_cycles,
         "rtl": whole.rtl_cycles,
         "kernels": [[row.name, row.model_cycles, row.rtl_cycles] for row in found.rows],

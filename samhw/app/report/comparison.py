@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from io import StringIO
+from types import SimpleNamespace
 from typing import Any
 
 from samhw.app.checking import Outcome, Verdict
-from samhw.app.checking.measure import Measure
+from samhw.app.checking.measure import REFUSED, Measure
 from samhw.app.report.time import gigabytes_per_second, say_clock, say_time, time_report
 from samhw.choices.choice import Choice
 from samhw.choices.schedule import CHOICES, DEFAULT, Schedule
@@ -17,6 +18,9 @@ from samhw.words import html_section, html_table, html_text
 
 __all__ = ["Compared", "Comparison"]
 
+
+_NOTHING = SimpleNamespace(status=REFUSED)
+"""What a schedule that is refused has of a measure."""
 
 Said = Mapping[str, str]
 """What a schedule is in words, by choice."""
@@ -29,7 +33,7 @@ class Compared:
     name: str
     """The schedules in words, without what all of a comparison have."""
     measure: Measure | None
-    refusal: str
+    error: str
     """Why there is no measure."""
     schedules: tuple[Schedule, ...]
 
@@ -63,7 +67,7 @@ class Comparison:
     @property
     def good(self) -> bool:
         """No result is wrong."""
-        return not any(row.measure and row.measure.result == Verdict.WRONG for row in self.rows)
+        return not any(row.measure and row.measure.status == Verdict.WRONG for row in self.rows)
 
     @cached_property
     def rows(self) -> tuple[Compared, ...]:
@@ -75,14 +79,14 @@ class Comparison:
         """The outcomes of each row."""
         groups: dict[object, list[int]] = {}
         for number, outcome in enumerate(self.outcomes):
-            refused = outcome.refusal, str(replace(outcome.schedule, fuse="none"))
+            refused = outcome.error, str(replace(outcome.schedule, fuse="none"))
             groups.setdefault(refused if outcome.measure is None else id(outcome.measure), []).append(number)
         return list(groups.values())
 
     def _compared(self, numbers: Sequence[int]) -> Compared:
         first, schedules = self.outcomes[numbers[0]], [self.outcomes[n].schedule for n in numbers]
         name = _name([self._said[1][n] for n in numbers])
-        return Compared(name or str(first.schedule), first.measure, first.refusal, tuple(schedules))
+        return Compared(name or str(first.schedule), first.measure, first.error, tuple(schedules))
 
     @property
     def common(self) -> str:
@@ -108,7 +112,7 @@ class Comparison:
     @property
     def refusals(self) -> tuple[str, ...]:
         """Why schedules are refused; `grid` has their numbers in this list, from 1."""
-        return tuple(dict.fromkeys(row.refusal for row in self.rows if row.measure is None))
+        return tuple(dict.fromkeys(row.error for row in self.rows if row.measure is None))
 
     def to_json(self) -> dict[str, Any]:
         """What `samhw compare --json` prints."""
@@ -127,7 +131,7 @@ class Comparison:
 
     def _row_json(self, row: Compared) -> dict[str, Any]:
         """What JSON says of a row: of its first schedule, with those that give the same design."""
-        told = Outcome(row.schedules[0], row.measure, row.refusal).to_json()
+        told = Outcome(row.schedules[0], row.measure, row.error).to_json()
         same = [schedule.to_json() for schedule in row.schedules[1:]]
         return {"name": row.name, **told, "same": same, **self._time_of(row.measure)}
 
@@ -139,14 +143,14 @@ class Comparison:
         output = StringIO()
         table = csv.writer(output, lineterminator="\n")
         about = ["program", "data", "value", "types", "common", "schedule"]
-        table.writerow([*about, *figures, *timed, "refused"])
+        table.writerow([*about, *figures, *timed, "error"])
         for row in self.rows:
             measure = row.measure
-            held = [getattr(measure, name) if measure else "" for name in figures]
+            held = [getattr(measure or _NOTHING, name, "") for name in figures]
             about = [self.program, self.data, self.value, self.types, self.common]
             time = self._time_of(measure)
             held += [time.get(name, "") for name in timed]
-            table.writerow([*about, row.name, *held, row.refusal])
+            table.writerow([*about, row.name, *held, row.error])
         return output.getvalue()
 
     def _time_of(self, measured: Measure | None) -> dict[str, Any]:
@@ -166,10 +170,10 @@ class Comparison:
         moved = (["moved off chip"] if rate else []) + (["GB/s"] if rate and self.period is not None else [])
         counts = ["firings", "operations", "bytes read", "written"]
         energy = ["nJ, estimated"] if self.energy else []
-        grid = [["schedule", "regions", "cycles", *time, "speedup", *energy, *counts, *moved, "result"]]
+        grid = [["schedule", "regions", "cycles", *time, "speedup", *energy, *counts, *moved, "status"]]
         for row in self.rows:
             if row.measure is None:
-                refused = f"refused {self.refusals.index(row.refusal) + 1}"
+                refused = f"refused {self.refusals.index(row.error) + 1}"
                 grid.append([row.name, *[""] * (len(grid[0]) - 2), refused])
             else:
                 grid.append([row.name, *self._cells(row.measure, rate)])
@@ -189,7 +193,7 @@ class Comparison:
             cells.append(f"{moved:,}")
         if rate and self.period is not None:
             cells.append(f"{gigabytes_per_second(moved, m.cycles, self.period):.2f}")
-        return [*cells, Verdict(m.result).in_words(m.unproved)]
+        return [*cells, Verdict(m.status).in_words(m.unproved)]
 
     def __repr__(self) -> str:
         return f"<Comparison of {self.title}: {len(self.rows)} designs>"

@@ -16,7 +16,7 @@ __all__ = ["comparison_results", "correlation_results"]
 def comparison_results(comparison: Comparison) -> Results:
     """What the page shows."""
     rows = comparison.rows
-    bad = {n for n, row in enumerate(rows) if row.measure and row.measure.result == Verdict.WRONG}
+    bad = {n for n, row in enumerate(rows) if row.measure and row.measure.status == Verdict.WRONG}
     return Results(
         title=comparison.program,
         about=f"on {comparison.data}, under {len(comparison.outcomes)} schedules",
@@ -39,7 +39,7 @@ def _stats(comparison: Comparison) -> tuple[Stat, ...]:
     designs = Stat("designs", str(len(measured)), f"of {len(comparison.outcomes)} schedules")
     if not measured or comparison.first is None:
         return (designs,)
-    right = [pair for pair in measured if pair[0].result != Verdict.WRONG] or measured
+    right = [pair for pair in measured if pair[0].status != Verdict.WRONG] or measured
     fastest, name = min(right, key=lambda pair: pair[0].cycles)
     least, its = min(right, key=lambda pair: pair[0].bytes_read + pair[0].bytes_written)
     speedup = comparison.first.cycles / fastest.cycles
@@ -62,7 +62,7 @@ def _cycles(comparison: Comparison) -> BarChart:
             continue
         cycles = row.measure.cycles
         text = f"{cycles:,} ({comparison.first.cycles / cycles:.2f}×)"
-        bars.append(Bar(number, row.name, (cycles,), text, row.measure.result == Verdict.WRONG))
+        bars.append(Bar(number, row.name, (cycles,), text, row.measure.status == Verdict.WRONG))
     return BarChart("Cycles, and the speedup over the first design", ("cycles",), tuple(bars))
 
 
@@ -78,7 +78,7 @@ def _bytes(rows: tuple[Compared, ...]) -> BarChart:
 def _details(comparison: Comparison, row: Compared) -> tuple[tuple[str, str], ...]:
     schedule = ("schedule", row.schedules[0].dumps().strip())
     if row.measure is None:
-        return ("refused", row.refusal), schedule
+        return ("error", row.error), schedule
     measured = row.measure
     time = [] if comparison.period is None else [("time", say_time(measured.cycles, comparison.period))]
     return (
@@ -87,7 +87,7 @@ def _details(comparison: Comparison, row: Compared) -> tuple[tuple[str, str], ..
         ("limited by", measured.bottleneck),
         ("bytes", f"{measured.bytes_read:,.0f} read, {measured.bytes_written:,.0f} written"),
         ("operations", f"{measured.operations:,}"),
-        ("result", Verdict(measured.result).in_words(measured.unproved)),
+        ("status", Verdict(measured.status).in_words(measured.unproved)),
         schedule,
     )
 
@@ -96,11 +96,11 @@ def correlation_results(report: Mapping[str, Any]) -> Results:
     """What the page shows; `report` is what `Correlation.to_json` gives."""
     rows = report["kernels"]
     pairs = [(row["model_cycles"], row["rtl_cycles"]) for row in rows]
-    bad = frozenset(n for n, row in enumerate(rows) if furthest(row) or row["result"] == "wrong")
+    bad = frozenset(n for n, row in enumerate(rows) if furthest(row) or row["status"] == "wrong")
     cycles = [count for pair in pairs for count in pair]
     ends = ((min(cycles), min(cycles)), (max(cycles), max(cycles))) if cycles else ()
     equal = f"{report['exact']} of {report['total']}"
-    wrong = sum(row["result"] == "wrong" for row in rows)
+    wrong = sum(row["status"] == "wrong" for row in rows)
     return Results(
         title="Simulator against RTL",
         about=f"{report['total']} runs",

@@ -47,7 +47,7 @@ def _cycles(axes: Axes, comparison: Comparison) -> None:
             axes.annotate("refused", (0, place), (4, 0), **_BESIDE, color=GREY, style="italic")
             continue
         cycles = row.measure.cycles
-        wrong = row.measure.result == Verdict.WRONG
+        wrong = row.measure.status == Verdict.WRONG
         axes.barh(place, cycles, 0.6, color=COLOURS[0], hatch="///" if wrong else None, edgecolor="white")
         words = [f"{cycles:,} ({first.cycles / cycles:.2f}×)"]
         if comparison.period is not None:

@@ -25,10 +25,10 @@ def correlation_grid(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """Headings, and a row for each of the `kernels` of `Correlation.to_json`."""
     others = list(rows[0].get("others", {})) if rows else []
     titles = [f"{find_backend(name).label} cycles" for name in others]
-    grid = [["program", "data", "value", "model cycles", "RTL cycles", *titles, "difference", "results"]]
+    grid = [["program", "data", "value", "model cycles", "RTL cycles", *titles, "difference", "status"]]
     for row in rows:
         model, hardware = row["model_cycles"], [row["rtl_cycles"], *(row["others"][name] for name in others)]
-        words = Verdict(row["result"]).in_words(row["unproved"])
+        words = Verdict(row["status"]).in_words(row["unproved"])
         cycles = [f"{count:,}" for count in (model, *hardware)]
         grid.append([row["name"], row["data"], row["value"], *cycles, str(furthest(row)), words])
     return grid

@@ -320,7 +320,7 @@ class RunReport:
             **({"cpu": self.beside.to_json()} if self.beside else {}),
             **time_report(self.cycles, self.period),
             **({"beyond_measured_clocks": True} if self.beyond_measured_clocks else {}),
-            "result": None if found is None else str(found.verdict),
+            "status": None if found is None else str(found.verdict),
             "checked": self.checked,
             "max_abs_error": None if found is None else found.max_abs_error,
             "unproved": None if found is None else found.unproved,

@@ -8,6 +8,7 @@ from typing import Any
 
 from samhw.app.checking.measure import pareto_front
 from samhw.errors import InputError
+from samhw.words import did_you_mean
 
 __all__ = ["COSTS", "Panel", "Row", "SweepView", "check_plot", "sweep_view", "word"]
 
@@ -38,7 +39,10 @@ def check_plot(panels: int, axes: Sequence[str], against: str | None) -> None:
         InputError: for too many panels, and what there is not.
     """
     if against is not None and against not in COSTS and against not in axes:
-        raise InputError(f"--against {against}: there is no such column; name {', '.join((*COSTS, *axes))}.")
+        raise InputError(
+            f"--against {against}{did_you_mean(against, (*COSTS, *axes))}: there is no such column; name "
+            f"{', '.join((*COSTS, *axes))}."
+        )
     if panels > _MOST_PANELS:
         raise InputError(
             f"A plot has a panel for each program and data, and {panels} are too many; sweep at most "

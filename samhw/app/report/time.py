@@ -39,11 +39,30 @@ def period_of(clock: str) -> float:
         number = 0.0
     said = clock if isinstance(clock, str) else shown(clock)
     if not (found and number):
-        raise InputError(f"{said} is no clock; give its frequency, as 80MHz, or its period, as 12.5ns.")
+        frequency, inverse = _example(clock)
+        raise InputError(
+            f"{said} is no clock; give its frequency, as {frequency}, or its period, as {inverse}."
+        )
     period = number if found[2] == "ns" else 1e9 / (number * _HZ[found[2]])
     if not _SHORTEST <= period <= _LONGEST:
         raise InputError(f"{said} is no clock of hardware; give 1Hz to 1000GHz.")
     return period
+
+
+_HERTZ = 1e4
+"""From here on a number alone is meant in Hz, below in MHz."""
+
+
+def _example(clock: object) -> tuple[str, str]:
+    """A frequency and its period, as they are written: of a number alone those that it would mean in Hz or
+    MHz."""
+    try:
+        number = float(clock) if isinstance(clock, str | int | float) else 0.0
+    except (ValueError, OverflowError):
+        number = 0.0
+    megahertz = number / 1e6 if number >= _HERTZ else number
+    is_one = megahertz > 0 and _SHORTEST <= 1e3 / megahertz <= _LONGEST
+    return (f"{megahertz:g}MHz", f"{1e3 / megahertz:g}ns") if is_one else ("80MHz", "12.5ns")
 
 
 def beside(memory: OffChipMemory | None, period: float | None) -> tuple[OffChipMemory | None, float | None]:

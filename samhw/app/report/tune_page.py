@@ -121,6 +121,6 @@ def _details(trial: Trial) -> tuple[tuple[str, str], ...]:
     return (
         ("cycles", f"{trial.cycles:,}, by estimate {trial.found.cycles:,.0f}"),
         ("LUTs", f"{trial.found.luts:,.0f} in {counted(trial.found.regions, 'region')}"),
-        ("result", trial.result),
+        ("status", trial.status),
         ("schedule", trial.found.schedule.dumps().strip()),
     )

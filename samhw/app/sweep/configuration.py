@@ -21,6 +21,7 @@ from samhw.graph.numerics import ValueType
 from samhw.lang import Example, Named, load_named
 from samhw.script import Script
 from samhw.targets.building.build_cache import digest
+from samhw.words import did_you_mean
 
 __all__ = ["AXES", "COLUMNS", "Configuration", "product", "read_description", "version_digest"]
 
@@ -297,7 +298,10 @@ def product(axes: Mapping[str, object], arch: Mapping[str, object] | None = None
     """
     for name in axes:
         if name not in AXES and name.partition(".")[0] not in _TABLES:
-            raise InputError(f"A sweep has no axis '{name}'; the axes are {', '.join(AXES)} and arch.")
+            raise InputError(
+                f"A sweep has no axis '{name}'{did_you_mean(name, AXES)}; the axes are {', '.join(AXES)} and "
+                "arch."
+            )
     if "program" not in axes:
         raise InputError("A sweep needs programs; give 'program', a name or a list of names.")
     chosen: dict[str, list[Any]] = {}

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, get_args
 
 from samhw.app.checking.check_run import Verdict
-from samhw.app.checking.measure import Measure, measure
+from samhw.app.checking.measure import REFUSED, Measure, measure
 from samhw.app.sweep.configuration import Configuration
 from samhw.app.workload import Workload, bind_program
 from samhw.compiler import AUTO, asked_types
@@ -23,7 +23,7 @@ a schedule that streams cannot follow; `failed`: the run ended with an error, su
 overflow; `crashed`: the process died, or samhw has a defect.
 """
 
-STATUSES = (*map(str, Verdict), "refused", "failed", "crashed")
+STATUSES = (*map(str, Verdict), REFUSED, "failed", "crashed")
 
 AGAIN = ("crashed",)
 """The statuses that may differ another time, after which a configuration is measured again."""
@@ -51,7 +51,7 @@ def outcome(configuration: Configuration) -> Outcome:
             depth=configuration.depth,
         )
     except InputError as error:
-        return {"status": "refused", "error": str(error)}
+        return {"status": REFUSED, "error": str(error)}
     except RunError as error:
         return {"status": "failed", "error": str(error)}
     except Exception as error:
@@ -61,7 +61,7 @@ def outcome(configuration: Configuration) -> Outcome:
     if configuration.data == AUTO:
         on["data"] = workload.name
     figures = asdict(found)
-    return {"status": figures.pop("result"), **on, **figures}
+    return {"status": figures.pop("status"), **on, **figures}
 
 
 def is_outcome(found: object) -> bool:

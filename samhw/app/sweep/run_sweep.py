@@ -30,7 +30,7 @@ Row = dict[str, Any]
 _TYPES: dict[object, str] = {int: "int64", int | None: "int64", float: "float64", bool: "bool", str: "string"}
 
 _MEASURED = {
-    field.name: _TYPES[field.type] for field in fields(Measure) if field.name not in ("result", "seconds")
+    field.name: _TYPES[field.type] for field in fields(Measure) if field.name not in ("status", "seconds")
 }
 """The types of the columns of a measure. Its result is the `status`; its seconds differ from run to run, and
 equal sweeps have equal tables."""

@@ -128,7 +128,7 @@ class Trial:
         return self.verdict.is_proof
 
     @property
-    def result(self) -> str:
+    def status(self) -> str:
         """The verdict in words."""
         return self.verdict.in_words(self.unproved)
 
@@ -140,7 +140,7 @@ class Trial:
             "luts": round(self.found.luts),
             "energy_pj": self.energy,
             "regions": self.found.regions,
-            "result": str(self.verdict),
+            "status": str(self.verdict),
             "checked": self.checked,
             "unproved": self.unproved,
             "schedule": self.found.schedule.to_json(),
@@ -200,7 +200,7 @@ class Tuned:
     def grid(self) -> list[list[str]]:
         """Headings, and a row for each trial of `by_cycles`."""
         rows = [
-            ["cycles", "expected", "LUTs", "nJ", "regions", f"front of {self.bought}", "result", "schedule"]
+            ["cycles", "expected", "LUTs", "nJ", "regions", f"front of {self.bought}", "status", "schedule"]
         ]
         front = self.front
         labels = _differences([trial.found.schedule for trial in self.trials])
@@ -219,7 +219,7 @@ class Tuned:
                     f"{trial.energy / 1e3:,.1f}",
                     str(found.regions),
                     "yes" if trial in front else "",
-                    trial.result,
+                    trial.status,
                     ", ".join(filter(None, marks)),
                 ]
             )

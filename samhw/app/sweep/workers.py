@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Protocol
 from samhw.app.sweep.configuration import version_digest
 from samhw.app.sweep.outcome import Outcome, crashed
 from samhw.errors import InputError, RunError
+from samhw.faces import on_command_line
 
 __all__ = ["CONFIGURATIONS", "Task", "TaskKind", "run_locally", "run_on_cluster"]
 
@@ -50,6 +51,12 @@ class TaskKind(NamedTuple):
         """What measures a task."""
         found: Callable[[Task], Outcome] = resolve_name(self.measure)
         return found
+
+
+def measured(work: TaskKind, task: Task) -> Outcome:
+    """The outcome of a task on a cluster, in the words of the command that asks for it."""
+    with on_command_line():
+        return work.function()(task)
 
 
 CONFIGURATIONS = TaskKind("samhw.app.sweep.configuration:Configuration", "samhw.app.sweep.outcome:outcome")
@@ -213,8 +220,7 @@ def run_on_cluster(
         with client:
             _check_workers(client.run(version_digest, on_error="return"))
             keys = {
-                client.submit(work.function(), task.anywhere(), key=f"samhw-{key}"): key
-                for key, task in tasks
+                client.submit(measured, work, task.anywhere(), key=f"samhw-{key}"): key for key, task in tasks
             }
             for future in as_completed(list(keys), loop=client.loop):
                 yield keys.pop(future), _result(future)

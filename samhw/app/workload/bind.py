@@ -152,6 +152,7 @@ class _Binder:
         self.bind_free_extents()
         check_size(self.program)
         drawn: dict[str, Tensor] = {}
+        missing = tuple(decl.name for decl in self.program.operands if decl.name not in self.given)
         for n, decl in enumerate(self.program.operands):
             tensor = self.given.get(decl.name)
             if tensor is None:
@@ -173,6 +174,7 @@ class _Binder:
             self.program,
             {d.name: self.given[d.name] for d in self.program.operands},
             notes=tuple(self.notes),
+            drawn=missing,
         )
 
     def density_note(self, drawn: Sequence[str]) -> str:
@@ -310,8 +312,9 @@ class _Binder:
                 f"--data {spec}: '{key}' has the extent of {' or '.join(sorted(same))}; give that."
             )
         indices = ", ".join(dimensions.extents)
+        meant = did_you_mean(key, ("size", "density", "seed"))
         return InputError(
-            f"--data {spec}: unknown key '{key}'; the keys are size, density, seed and {indices}."
+            f"--data {spec}: unknown key '{key}'{meant}; the keys are size, density, seed and {indices}."
         )
 
     def take_file(self, spec: str) -> None:

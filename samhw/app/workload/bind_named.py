@@ -87,6 +87,7 @@ def make_model_workload(
         check_free(key, given)
         given[key] = tensor
     roles = {role: tensor for role, tensor in roles.items() if _ROLES[role] not in given}
+    known = given.keys() | {_ROLES[role] for role in roles}
     if reads_graph and "adjacency" not in roles and "A" not in given:
         roles |= drawn.graph()
     if "mask" in roles:
@@ -103,7 +104,8 @@ def make_model_workload(
             seed=drawn.seed,
         )
     program = program.bind({key: tensor.shape for key, tensor in tensors.items()})
-    return Workload("+".join(short_name(spec) for spec in data), program, tensors)
+    missing = tuple(name for name in tensors if name not in known)
+    return Workload("+".join(short_name(spec) for spec in data), program, tensors, drawn=missing)
 
 
 def _by_role(spec: str) -> dict[str, Tensor]:

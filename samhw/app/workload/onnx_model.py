@@ -30,6 +30,7 @@ from samhw.lang import Call, OnnxFile, parse, walk
 from samhw.lang.reference import Bounded
 from samhw.names import Names, plain
 from samhw.tensors import Tensor
+from samhw.words import did_you_mean
 
 __all__ = ["arguments_of", "difference", "drawn_arguments", "judged", "make_onnx_workload"]
 
@@ -127,7 +128,7 @@ class _Bound:
                 size = extent if not named else self.extents.get(extent)  # type: ignore[arg-type]
                 if size is None and port.name not in given and extent not in known:
                     wanted = extent if named else f"dimension {n} of '{port.name}'"
-                    hint = f"--extents {extent}=1, or data" if named else "data"
+                    hint = f"'--extents {extent}=1', or data" if named else "data"
                     raise InputError(f"The network leaves {wanted} open; give {hint}.")
                 modes.append(f"m{n}" if size is None else f"m{n}={size}")
                 row.append(indices.setdefault(extent if named else (port.name, n), f"i{len(indices)}"))
@@ -168,7 +169,10 @@ def arguments_of(model: OnnxModel, given: Mapping[str, Any]) -> dict[str, Array]
     """
     names = [port.name for port in model.inputs]
     if unknown := [name for name in given if name not in names]:
-        raise InputError(f"The network has no input '{unknown[0]}'; it has {', '.join(names) or 'none'}.")
+        raise InputError(
+            f"The network has no input '{unknown[0]}'{did_you_mean(unknown[0], names)}; it has "
+            f"{', '.join(names) or 'none'}."
+        )
     found, sizes = {}, dict[str, int]()
     for port in model.inputs:
         if port.name not in given:

@@ -124,7 +124,7 @@ def check_program(
         if imported.updates:
             raise InputError(
                 f"{type(module).__name__} is quantised and changes {', '.join(imported.updates)} as it runs, "
-                "which the check cannot follow; do without it, by --no-check or without check()."
+                "which the check cannot follow; do without the check (--no-check)."
             )
         theirs = exact = ExactIntegers(imported.exported).given(*map(_dense, arguments))
     else:
@@ -198,7 +198,7 @@ def called(
         said = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].partition(". ")[0]
         raise RunError(
             f"PyTorch itself does not run {type(module).__name__} on these arguments, so there is nothing to "
-            f"compare with ({said}); do without the check, by --no-check or without check()."
+            f"compare with ({said}); do without the check (--no-check)."
         ) from error
     return found, buffers
 

@@ -30,7 +30,7 @@ from samhw.lang import (
 from samhw.lang.splits import Busiest, SplitProgram, dealt, split_program
 from samhw.lang.typed import typed, with_types
 from samhw.tensors import STAND_INS, Tensor, Zeros, stand_in, zeros_of
-from samhw.words import did_you_mean
+from samhw.words import and_more, did_you_mean
 
 __all__ = [
     "DEFAULT",
@@ -141,15 +141,23 @@ class Workload:
     """By dimension, the extent that a build must take at least, where that is more than the data's."""
     judges: Mapping[str, Callable[[], float | None]] = field(default_factory=dict)
     """Who else may be the oracle, by the name that --check takes."""
+    drawn: tuple[str, ...] = ()
+    """The inputs that nobody gave, whose data are random."""
     constants: frozenset[str] | None = None
     """The inputs whose data are the same in every run, where that is known."""
+
+    @property
+    def said(self) -> str:
+        """The name of the data, and what of it is random."""
+        is_mixed = 0 < len(self.drawn) < len(self.tensors)
+        return f"{self.name}, {and_more(self.drawn)} random" if is_mixed else self.name
 
     def judged_by(self, judge: str) -> "Workload":
         """The same, compared with what another judge gives. Raises InputError for one that it has not."""
         if judge == JUDGES[0]:
             return self
         if judge not in self.judges:
-            raise InputError(f"--check {judge} compares networks in ONNX, and this is none; leave it out.")
+            raise InputError(f"'--check {judge}' compares networks in ONNX, and this is none; leave it out.")
         return replace(self, oracle=self.judges[judge])
 
     def with_extents(self, extents: Mapping[str, int]) -> "Workload":

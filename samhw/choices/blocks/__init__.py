@@ -6,6 +6,7 @@ from dataclasses import replace
 from samhw.choices.choice import CountsByName
 from samhw.errors import InputError
 from samhw.lang import Program, check_program
+from samhw.words import did_you_mean
 
 __all__ = ["CHOICE"]
 
@@ -38,7 +39,8 @@ def with_blocks(program: Program, blocks: Mapping[str, int]) -> Program:
     dimensions = program.dimensions
     if unknown := sorted(set(blocks) - set(dimensions.extents)):
         raise InputError(
-            f"There is no index '{unknown[0]}' to have blocks; '{program.name}' has "
+            f"There is no index '{unknown[0]}' to have blocks{did_you_mean(unknown[0], dimensions.extents)}; "
+            f"'{program.name}' has "
             f"{', '.join(dimensions.extents)}."
         )
     tensors = dict(program.tensors)

@@ -66,7 +66,7 @@ def unasked(search: Search, best: AutoChoice) -> list[str]:
     if found is best:
         return []
     blocks = counts_text(found.schedule.blocks)
-    return [f"no blocks, in which nonzeros lie: --blocks {blocks} expects {size_words(best, found)}"]
+    return [f"no blocks, in which nonzeros lie: '--blocks {blocks}' expects {size_words(best, found)}"]
 
 
 def _found(search: Search, best: AutoChoice, tried: Callable[[Schedule], AutoChoice | None]) -> AutoChoice:

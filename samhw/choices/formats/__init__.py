@@ -8,6 +8,7 @@ from samhw.choices.choice import Texts
 from samhw.errors import InputError
 from samhw.lang import Program, check_program
 from samhw.tensors import Format
+from samhw.words import did_you_mean
 
 __all__ = ["CHOICE", "with_formats"]
 
@@ -51,7 +52,8 @@ def with_formats(program: Program, formats: Mapping[str, str | Format]) -> Progr
     for name, text in texts.items():
         if name not in tensors:
             raise InputError(
-                f"There is no tensor '{name}' to give a format; '{program.name}' has {', '.join(tensors)}."
+                f"There is no tensor '{name}' to give a format{did_you_mean(name, tensors)}; "
+                f"'{program.name}' has {', '.join(tensors)}."
             )
         try:
             fmt = Format.parse(text, tensors[name].rank)

@@ -14,6 +14,7 @@ from samhw.choices.choice import (
 )
 from samhw.errors import InputError
 from samhw.lang import Program, Region
+from samhw.words import did_you_mean
 
 __all__ = ["CHOICE"]
 
@@ -109,7 +110,8 @@ def _ordered(
     for result in order:
         if result not in names and not (is_open and result not in computed):
             raise InputError(
-                f"There is an order for '{result}', which is no region's last result; the regions of "
+                f"There is an order for '{result}', which is no region's last "
+                f"result{did_you_mean(result, names)}; the regions of "
                 f"'{program.name}' end with {', '.join(names)}."
             )
     return tuple(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from samhw.choices.choice import Choice, check_once, check_table, table_with_numbers
 from samhw.errors import InputError, shown
 from samhw.lang import Program
+from samhw.words import did_you_mean
 
 __all__ = ["CHIP", "CHOICE", "Location", "in_words"]
 
@@ -97,7 +98,8 @@ class TensorPlaces(Choice[dict[str, str]]):
             # Names that passes give to what they add are not known yet.
             if not is_open and name.partition(".")[0] not in program.tensors:
                 raise InputError(
-                    f"There is no tensor '{name}' to place; the program has {', '.join(program.tensors)}."
+                    f"There is no tensor '{name}' to place{did_you_mean(name, program.tensors)}; the program "
+                    f"has {', '.join(program.tensors)}."
                 )
         return program
 

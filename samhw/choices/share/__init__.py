@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 from samhw.choices.choice import Choice, check_once, check_table, table_with_numbers
 from samhw.errors import InputError, shown
 from samhw.lang import Program, Region
+from samhw.words import did_you_mean
 
 __all__ = ["CHOICE", "SHARES", "Share"]
 
@@ -33,7 +34,8 @@ class SharedUses(Choice[Share | dict[str, str]]):
         if isinstance(value, str):
             if value not in SHARES:
                 raise InputError(
-                    f"There is no share '{value}'; the choices are {', '.join(SHARES)}, or a table with one "
+                    f"There is no share '{value}'{did_you_mean(value, SHARES)}; the choices are "
+                    f"{', '.join(SHARES)}, or a table with one "
                     f"of {', '.join(WAYS)} for an intermediate."
                 )
             return value

@@ -434,11 +434,8 @@ def _lane_room(
 
 
 def permit_more(arch: Arch) -> str:
-    """The way out for a channel that would be too deep, on the command line and in Python."""
-    return (
-        f'permit more than {arch.deepest:,} by "deepest" in the file of --arch, or in Python by '
-        "arch={'deepest': ..}"
-    )
+    """The way out for a channel that would be too deep."""
+    return f"permit more than {arch.deepest:,} by 'deepest' of --arch"
 
 
 def most_tokens(levels: tuple[str, ...], extent: Mapping[str, int], shares: Mapping[str, int]) -> int:

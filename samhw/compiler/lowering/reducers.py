@@ -143,7 +143,7 @@ def _counting(builder: TableBuilder, reduce: Reduce) -> ValueType:
         raise InputError(
             f"The coordinates of {reduce.op} along {reduce.index} in '{builder.title}' go up to {last:,}, "
             f"which {kind} cannot count to; choose a wider type "
-            "(--value, or in Python value=..)."
+            "(--value)."
         )
     return kind
 

@@ -110,17 +110,17 @@ class Integer(_TwosComplement):
             if not np.all(np.isfinite(array)):
                 raise InputError(
                     f"The data holds NaN or infinity, which {self.name} has not; clean it or "
-                    "choose f32 (--value f32, or in Python value='f32')."
+                    "choose f32 (--value f32)."
                 )
             if not np.all(array == np.rint(array)):
                 raise InputError(
                     f"The data holds {array[array != np.rint(array)].flat[0]}, which is no integer; round "
-                    f"it or choose another type than {self.name} (--value, or in Python value=..)."
+                    f"it or choose another type than {self.name} (--value)."
                 )
         if array.size and not (self.lowest <= array.min().item() and array.max().item() <= self.highest):
             raise InputError(
                 f"The data holds values beyond {self.name} ({self.lowest} to {self.highest}); scale it or "
-                "choose a wider type (--value, or in Python value=..)."
+                "choose a wider type (--value)."
             )
         words: Words = array.astype(np.int64) & (1 << self.width) - 1
         return words
@@ -155,7 +155,7 @@ class Fixed(_TwosComplement):
         if not np.all(np.isfinite(array)):
             raise InputError(
                 f"The data holds NaN or infinity, which {self.name} has not; clean it or "
-                "choose f32 (--value f32, or in Python value='f32')."
+                "choose f32 (--value f32)."
             )
         raw = np.clip(np.rint(np.ldexp(array, self.fraction)), self.lowest, self.highest)
         words: Words = raw.astype(np.int64) & (1 << self.width) - 1

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from samhw.errors import InputError
 from samhw.graph.numerics.operations import REDUCTIONS
 from samhw.graph.numerics.valuetype import BLOCK, OVERFLOW, RECURRENCE_BLOCK, ValueType, Words
+from samhw.words import did_you_mean
 
 __all__ = ["neutral", "recurrence_word", "reduce_words", "start_word"]
 
@@ -24,7 +25,10 @@ def reduce_words(kind: ValueType, op: str, words: ArrayLike) -> int:
         InputError: for another reduction.
     """
     if op not in REDUCTIONS:
-        raise InputError(f"There is no reduction {op!r}; the reductions are {', '.join(REDUCTIONS)}.")
+        raise InputError(
+            f"There is no reduction {op!r}{did_you_mean(op, REDUCTIONS)}; the reductions are "
+            f"{', '.join(REDUCTIONS)}."
+        )
     array = np.asarray(words, dtype=np.int64).ravel()
     operation = REDUCTIONS[op]
     if kind.block(op) > 1:

@@ -210,7 +210,10 @@ class Arch:
         known = sorted(f.name for f in fields(cls))
         for name in data:
             if not isinstance(name, str) or name not in known:
-                raise InputError(f"Arch has no field {shown(name)}; the fields are {', '.join(known)}.")
+                raise InputError(
+                    f"Arch has no field {shown(name)}{did_you_mean(name, known)}; the fields are "
+                    f"{', '.join(known)}."
+                )
         return cls(**data)
 
     @classmethod

@@ -214,7 +214,7 @@ def _constant(frame: Frame, op: MlirOperation, place: int) -> Held:
     if values is not None:
         return constant(frame.compute, name, values, held.type.element, storage)
     if name not in walk.data:
-        raise UnsupportedError("has data that the text leaves out", "give them, as in --data NAME=FILE")
+        raise UnsupportedError("has data that the text leaves out", "give them, as in '--data NAME=FILE'")
     return walk.input(name, storage)
 
 

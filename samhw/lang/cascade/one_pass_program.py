@@ -82,11 +82,12 @@ def _several(given: OnePass, asked: Sequence[str]) -> InputError:
     if one == other:
         return InputError(
             f"'{one}' cannot have lanes: two cascades of a region call their indices so, those of "
-            f"'{asked[0]}' and '{asked[1]}'; give them names of their own, or separate them with --fuse none."
+            f"'{asked[0]}' and '{asked[1]}'; give them names of their own, or separate them with '--fuse "
+            "none'."
         )
     return InputError(
         f"'{one}' and '{other}' cannot both have lanes: each has a cascade of the same region; give lanes to "
-        "one of them, or separate them with --fuse none."
+        "one of them, or separate them with '--fuse none'."
     )
 
 

@@ -144,7 +144,7 @@ def check_places(compiled: Compiled, target: Target, memory: object = None) -> N
     if memory is not None or target.places_arrays:
         return
     if isinstance(target, Backend) and target.takes_memory:
-        where, way_out = "the run has no memory off it", "add '--memory ddr4', or in Python memory='ddr4'"
+        where, way_out = "the run has no memory off it", "add '--memory ddr4'"
     else:
         where = f"the backend '{target.target}' has all of it on the chip"
         way_out = f"leave that out, or choose '{MODEL.name}' or '{RTL.name}' and a memory"

@@ -43,7 +43,7 @@ class VerilogTarget(Target):
     carries_data = True
     settings = frozenset({"name", "host", "memory", "clock"})
     key_files: ClassVar[dict[str, str]] = {
-        "*.f": "the list of the modules in rtl/, the top first",
+        "*.f": "the modules in rtl/, the top first; --name calls them otherwise",
         "*.vlt": "lint exceptions; its first line has Verilator's command",
         "*_axi.v": "the top with addresses of 32 bits",
         "address_map.h": "the host's addresses, also as JSON",

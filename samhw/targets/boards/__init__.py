@@ -6,6 +6,7 @@ from pathlib import Path
 
 from samhw.errors import InputError
 from samhw.installed import installed
+from samhw.words import did_you_mean
 
 __all__ = ["CELLS", "SDRAM_MODEL", "board_file", "board_names", "is_board_file"]
 
@@ -42,7 +43,8 @@ def board_file(name: str) -> Path:
         return path
     if name not in _known():
         raise InputError(
-            f"There is no board '{name}'; choose one of {', '.join(_known())}, or give the path of a "
+            f"There is no board '{name}'{did_you_mean(name, _known())}; choose one of {', '.join(_known())}, "
+            "or give the path of a "
             "board's file, such as my_board.py (docs/boards.md)."
         )
     return _known()[name]

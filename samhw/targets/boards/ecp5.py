@@ -52,8 +52,7 @@ class _Ecp5(Family):
                 found.append((frequency, -divider, feedback, outputs[-1]))
         if not found:
             raise InputError(
-                f"The PLL of an ECP5 makes no clock of {wanted / 1e6:g} MHz; give a --clock from 2.5 to "
-                "250 ns."
+                f"The PLL of an ECP5 makes no clock of {wanted / 1e6:g} MHz; give --clock from 2.5 to 250 ns."
             )
         frequency, divider, feedback, output = max(found)
         parameters = {"CLKI_DIV": -divider, "CLKFB_DIV": feedback, "CLKOP_DIV": output}

@@ -34,7 +34,7 @@ class _Xilinx7(Family):
                     found.append((vco / output, -divider, feedback, output))
         if not found:
             raise InputError(
-                f"The PLL of a 7-series FPGA makes no clock of {wanted / 1e6:g} MHz; give a --clock from 2 "
+                f"The PLL of a 7-series FPGA makes no clock of {wanted / 1e6:g} MHz; give --clock from 2 "
                 "to 125 ns."
             )
         frequency, divider, feedback, output = max(found)

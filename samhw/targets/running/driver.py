@@ -23,6 +23,7 @@ from samhw.targets.building.verilator import Wave, build_program
 from samhw.targets.running.harness_session import HarnessSession
 from samhw.targets.running.port import Trace
 from samhw.targets.running.session import LIMIT, HardwareResult, check_data
+from samhw.words import did_you_mean
 
 __all__ = ["VerilatedDesign", "VerilatedSession"]
 
@@ -216,7 +217,10 @@ class VerilatedSession(HarnessSession):
     def _stall_patterns(self, stalls: Mapping[str, ArrayLike]) -> list[NDArray[np.bool_]]:
         stallable = self._rtl.stallable
         for name in stalls.keys() - set(stallable):
-            raise InputError(f"Node {name!r} has no stall input; those that have are {', '.join(stallable)}.")
+            raise InputError(
+                f"Node {name!r} has no stall input{did_you_mean(name, stallable)}; those that have are "
+                f"{', '.join(stallable)}."
+            )
         patterns = [np.asarray(stalls.get(name, [False]), dtype=bool) for name in stallable]
         for name, pattern in zip(stallable, patterns, strict=True):
             if pattern.all():

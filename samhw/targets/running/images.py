@@ -22,6 +22,7 @@ from samhw.limits import WORD, check_memory
 from samhw.tensors import Format, Tensor
 from samhw.tensors.ranges import Along, RangeLimit, even_ranges, row_entries, row_works
 from samhw.tensors.ranges import in_ranges as cut
+from samhw.words import did_you_mean
 
 __all__ = ["Inputs", "inputs_of", "load", "load_inputs", "packed", "stored_words", "unload", "unpacked"]
 
@@ -109,7 +110,10 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
     """
     bindings = {b.name: b for b in design.tensors if b.role is MemoryRole.INPUT and not b.alias_of}
     for name in tensors.keys() - bindings.keys():
-        raise InputError(f"{design.name} has no input {name!r}; its inputs are {', '.join(bindings)}.")
+        raise InputError(
+            f"{design.name} has no input {name!r}{did_you_mean(name, bindings)}; its inputs are "
+            f"{', '.join(bindings)}."
+        )
     memories: dict[str, Words] = {}
     origin: dict[str, str] = {}
     extents: dict[str, int] = {}

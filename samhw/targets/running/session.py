@@ -20,6 +20,7 @@ from samhw.sim import simulate_regions, total_cycles
 from samhw.sim.result import DISORDERED
 from samhw.targets.running.images import packed, stored_words, unpacked
 from samhw.targets.running.port import Ending, Trace, WordPort
+from samhw.words import did_you_mean
 
 __all__ = ["LIMIT", "Counters", "HardwareResult", "PortSession", "Session", "SimulatedSession", "check_data"]
 
@@ -283,7 +284,7 @@ class PortSession(Session):
         """
         design = self.design
         if not self.map.counters:
-            raise InputError(f"This build of {design.name} has no counters; build it with --host counters.")
+            raise InputError(f"This build of {design.name} has no counters; build it with '--host counters'.")
         found = {}
         for (fabric, node), address in zip(design.built_nodes, self.map.counters, strict=True):
             words = self.port.read(address, MOST_ACTORS * len(STATES)).reshape(MOST_ACTORS, len(STATES))
@@ -318,7 +319,10 @@ def check_data(design: Design, memories: Mapping[str, ArrayLike], extents: Mappi
     inputs = {memory.name: memory for memory in design.memories if memory.role is MemoryRole.INPUT}
     for name, words in memories.items():
         if name not in inputs:
-            raise InputError(f"{design.name} has no input memory {name!r}; it has {', '.join(inputs)}.")
+            raise InputError(
+                f"{design.name} has no input memory {name!r}{did_you_mean(name, inputs)}; it has "
+                f"{', '.join(inputs)}."
+            )
         if np.size(words) > inputs[name].words:
             raise InputError(
                 f"The memory {name} holds {inputs[name].words:,} words, not {np.size(words):,}; "
@@ -383,8 +387,7 @@ def _fault(graph: Graph, node: Node, cause: Cause) -> RunError:
 
 
 _FAILURES = {
-    Cause.OVERFLOW: "a result leaves the range of {value}; scale the data or choose a wider type "
-    "(--value, or in Python value=..).",
+    Cause.OVERFLOW: "a result leaves the range of {value}; scale the data or choose a wider type (--value).",
     Cause.CAPACITY: "its memory is full; build with a greater capacity (--capacity).",
     Cause.RANGE: (
         "a coordinate or reference lies beyond its extent or memory; "

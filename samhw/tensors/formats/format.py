@@ -11,6 +11,7 @@ from samhw.tensors.formats.level import LevelType, level_type, level_types
 from samhw.tensors.formats.levels.compressed import Compressed
 from samhw.tensors.formats.levels.dense import Dense
 from samhw.tensors.formats.levels.singleton import Singleton
+from samhw.words import did_you_mean
 
 __all__ = ["Format"]
 
@@ -353,7 +354,8 @@ def _parse_levels(text: str, rank: int) -> Format:
         names = [*named, *(type.notation or name for name, type in of_matrices.items())]
         names += [*["srbcrs(t,g)"][: rank == 2], *(f"{name}(b)" for name in _blocked_formats(rank))]
         raise InputError(
-            f"unknown format {text!r} for a tensor of rank {rank}: use {', '.join(names)} "
+            f"unknown format {text!r} for a tensor of rank {rank}{did_you_mean(text, names)}: use "
+            f"{', '.join(names)} "
             "or a list of levels such as '(dense, compressed)'"
         )
     if len(items) != rank:

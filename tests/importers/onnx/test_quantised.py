@@ -378,4 +378,4 @@ def test_another_judge(tmp_path: Any) -> None:
     assert done.exit_code == 0, done.output
     assert "right: greatest difference from NumPy 0" in done.output
     refused = CliRunner().invoke(main, ["run", "spmv", "--check", "onnxruntime"])
-    assert "--check onnxruntime compares networks in ONNX, and this is none; leave it out." in refused.output
+    assert "'--check onnxruntime' compares networks in ONNX, and this is none" in refused.output

@@ -299,7 +299,10 @@ def test_types_of_single_tensors():
     wanted = nn.functional.linear(x, module.weight.half().float(), module.bias)
     torch.testing.assert_close(held.output, wanted, rtol=1e-6, atol=1e-6)
     assert held.check().verdict.is_proof
-    with pytest.raises(InputError, match="has no tensor 'weights' to give a type; it has input, weight"):
+    with pytest.raises(
+        InputError,
+        match=r"has no tensor 'weights' to give a type \(did you mean 'weight'\?\); it has input, weight",
+    ):
         samhw.torch.compile(module, (x,), types={"weights": "f16"})
 
 

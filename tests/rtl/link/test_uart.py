@@ -120,6 +120,6 @@ def test_clocks_and_bauds() -> None:
     with pytest.raises(InputError, match="3,000,000 baud need a clock of 12 MHz"):
         bit_period(11.9e6, 3_000_000)
     assert bit_period(65_535e3, 1000) == 65_535 * 256
-    with pytest.raises(InputError, match="too fast for 1,000 baud; give --baud 1,069 or more"):
+    with pytest.raises(InputError, match="too fast for 1,000 baud; give samhw build --baud 1,069 or more"):
         bit_period(70e6, 1000)
     bit_period(70e6, 1_069)

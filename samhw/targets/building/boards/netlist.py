@@ -83,7 +83,7 @@ def _check_memories(board: Board, design: Design, arch: Arch) -> None:
     rest = f"with the rest in a memory (samhw run --memory ddr4 --on-chip {room >> 10}KB)"
     ways = f"take a larger board, or run it in the simulator or under Verilator, {rest}"
     if board.sdram is not None:
-        ways = f"or leave the rest to the board's SDRAM (--memory sdram --on-chip {room >> 10}KB)"
+        ways = f"or leave the rest to the board's SDRAM (--memory sdram, --on-chip {room >> 10}KB)"
     beside = ", ".join(name for name in sizes if name not in off) or "anything"
     raise InputError(
         f"{design.name} needs at least {use.block_rams:,} block RAMs, of which the {board.part.name} has "

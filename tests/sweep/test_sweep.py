@@ -118,6 +118,7 @@ def test_every_field_of_a_schedule_has_a_column(tmp_path: Path) -> None:
         "interleave": ["X"],
         "share_hardware": "none",
         "parallel": "all",
+        "fixed_extents": True,
     }
     assert others.keys() == {field.name for field in fields(Schedule)}
     rows = [Configuration("spmm", schedule=Schedule(), memory="ddr4").columns()]

@@ -138,8 +138,9 @@ class _Area:
                 other = design.regions[number]
                 areas[number] = RegionArea(other.name, {node.name: Use() for node in other.nodes}, graph.name)
         regions = tuple(areas[number] for number in design.turns)
-        nodes, channels, runs = len(design.built_nodes), len(design.built_channels), len(design.regions)
-        writers = sum(not node.outputs for _, node in design.built_nodes)
+        components = users_by_first(design)
+        nodes, channels, runs = len(components), len(design.built_channels), len(design.regions)
+        writers = sum(not design.built[fabric].node[name].outputs for fabric, name in components)
         control = control_component(nodes, max(writers, runs), runs)
         off_chip = self._masters()
         shell = shell_component(len(design.extents) - len(design.fixed), channels, runs)

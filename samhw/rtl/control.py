@@ -1,6 +1,6 @@
 """Start, regions, end, cycle counter and sticky errors of a run (docs/timing.md, from "Start and end" on)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ class RunControl(wiring.Component):
     """Starts the regions of a design as its sequence says, and watches over its nodes.
 
     Args:
-        nodes: number of nodes.
+        nodes: number of nodes in hardware.
         writers: the regions of each writer. Regions count from 0 in the order in which a run first comes to
             them, and each has a writer.
         watchdog: cycles without a firing that mean a deadlock.
@@ -64,12 +64,15 @@ class RunControl(wiring.Component):
         index_bits: those of extents and steps.
         ports: there are ports to memory off the chip.
         of_nodes: the regions of each node, where some run side by side.
+        users: for each node that `error_node` counts, the number of the one in hardware, and of the fabric as
+            whose node that stands for it; without, each in hardware is one.
 
     Members:
         request: the host asks for a run; ignored in a run and after an error.
         busy: some node cannot start yet; the run waits for it.
         start: a bit for each region: its start is accepted. For the first one this is cycle 0.
-        errors, fired: of each node, in order.
+        errors, fired: of each node in hardware, in order.
+        here: with `users`, a bit for each fabric: one of its regions is under way, a cycle after `region`.
         committed: of each writer.
         ports_fired, ports_settled: with `ports`, as of `OffChipSignature`, a bit for each region where some
             run side by side. A region ends no earlier than they are settled, and what fires holds the
@@ -100,8 +103,10 @@ class RunControl(wiring.Component):
         index_bits: int = 32,
         ports: bool = False,
         of_nodes: Sequence[Collection[int]] = (),
+        users: Sequence[tuple[int, int]] = (),
     ):
         self.nodes = nodes
+        self.users = tuple(users)
         self.writers = tuple(writers)
         self.regions = 1 + max(region for of in writers for region in of)
         self.watchdog = watchdog
@@ -114,6 +119,7 @@ class RunControl(wiring.Component):
             "extents": In(index_bits).array(len(self.repeats)),
             "steps": Out(index_bits).array(len(self.repeats)),
         }
+        here = {"here": In(1 + max((fabric for _, fabric in users), default=0))} if users else {}
         settled = {"ports_fired": In(1), "ports_settled": In(self.regions if self.parallels else 1)}
         super().__init__(
             {
@@ -123,6 +129,7 @@ class RunControl(wiring.Component):
                 "errors": In(Error).array(nodes),
                 "fired": In(nodes),
                 "committed": In(len(self.writers)),
+                **here,
                 "running": Out(1),
                 "region": Out(self.regions),
                 "spent_of": In(range(self.regions)),
@@ -284,7 +291,7 @@ class RunControl(wiring.Component):
 
     def _errors(self, m: Module, active: Signal, failed: Signal, ahead: Value, number: Signal) -> None:
         """An error ends the run and calls off what is `ahead`: the next region, or `done`."""
-        # Registered once on the way: a flag of each node, then the causes and the first of them.
+        # Registered once on the way: what each node in hardware reports, then the causes and the first node.
         late = [Signal(Error, name=f"error{n}") for n in range(self.nodes)]
         m.d.sync += [signal.eq(error) for signal, error in zip(late, self.errors, strict=True)]
         bits = [Cat(signal) for signal in late]
@@ -311,9 +318,17 @@ class RunControl(wiring.Component):
         m.d.comb += deadlock.eq(active & (quiet == self.watchdog))
 
         causes = Signal(Error)
-        reporting = Signal(self.nodes)
+        flags = [error.any() for error in bits]
+        if self.users:
+            late_here = delayed(m, self.here)
+            stood_for = Counter(node for node, _ in self.users)
+            flags = [
+                flags[node] & late_here[fabric] if stood_for[node] > 1 else flags[node]
+                for node, fabric in self.users
+            ]
+        reporting = Signal(len(flags))
         m.d.comb += [
-            reporting.eq(Cat(error.any() for error in bits)),
+            reporting.eq(Cat(flags)),
             Cat(causes).eq(any_of(bits) | Mux(deadlock, Error.DEADLOCK, Error(0))),
         ]
         # The region of the firing: a node reports at most two cycles after that, what it reports is looked at

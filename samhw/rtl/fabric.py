@@ -174,14 +174,17 @@ class Fabric(wiring.Component):
             ]
 
     def _made_control(self) -> RunControl:
+        number = {first: number for number, first in enumerate(self.streams.users)}
+        users = [(number[self.streams.first[key]], key[0]) for key in self.nodes]
         return RunControl(
-            nodes=len(self.nodes),
+            nodes=len(number),
             writers=[self._turns_of(first) for first in self._writers()],
             watchdog=self.arch.watchdog,
             sequence=_of_turns(self.design.sequence, self.turn),
             index_bits=self.arch.index_bits,
             ports=self.layout is not None,
             of_nodes=[self._turns[fabric] for fabric, _ in self.nodes] if self.design.is_parallel else (),
+            users=users if len(number) < len(users) else (),
         )
 
     def _writers(self) -> list[Key]:
@@ -197,18 +200,15 @@ class Fabric(wiring.Component):
         return frozenset[int]().union(*(self._turns[fabric] for fabric, _ in self.streams.users[first]))
 
     def _connect_control(self, m: Module, here: Here) -> None:
-        control, nodes = self._control, list(self.nodes.values())
+        control, nodes = self._control, [self.nodes[first] for first in self.streams.users]
         roots = [(fabric, node.name) for fabric, node in self.design.built_nodes if not node.inputs]
         run = self.run
         m.submodules.control = ResetInserter(run.clear)(control) if self.recovery else control
         m.d.comb += [
-            control.fired.eq(Cat(self.streams.own(key, n.fired, here) for key, n in self.nodes.items())),
+            control.fired.eq(Cat(n.fired for n in nodes)),
             control.committed.eq(Cat(self.nodes[writer].committed for writer in self._writers())),
             control.busy.eq(any_of(n.busy for n in nodes if "busy" in n.signature.members)),
-            *(
-                errors.eq(self.streams.own(key, n.error, here))
-                for errors, (key, n) in zip(control.errors, self.nodes.items(), strict=True)
-            ),
+            *(errors.eq(n.error) for errors, n in zip(control.errors, nodes, strict=True)),
             *(self.nodes[root].start.eq(self._start_of(root[0])) for root in roots),
             control.request.eq(run.request),
             run.running.eq(control.running),
@@ -221,6 +221,8 @@ class Fabric(wiring.Component):
             run.error_node.eq(control.error_node),
             run.error_region.eq(control.error_region),
         ]
+        if control.users:
+            m.d.comb += control.here.eq(Cat(map(here, range(len(self._turns)))))
         extents = self._known_extents()
         for number, repeat in enumerate(control.repeats):
             m.d.comb += control.extents[number].eq(extents[repeat.extent])

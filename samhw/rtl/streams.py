@@ -34,6 +34,7 @@ class Streams:
     Attributes:
         nodes: the component of each node. Those that are one have one component.
         users: for the first node of each component, all for which it stands.
+        first: for each node, the first of those that are one with it.
         channels: the component of each channel of `Design.built_channels`. Channels are one if their sinks
             are.
         submodules: what the submodule of each node is called.
@@ -53,17 +54,17 @@ class Streams:
         self.accesses = accesses
         keys = [(fabric, node.name) for fabric, node in design.built_nodes]
         self.users = {key: [key] for key in keys} if counters else users_by_first(design)
-        self._first = {key: first for first, users in self.users.items() for key in users}
+        self.first = {key: first for first, users in self.users.items() for key in users}
         made: dict[Key, Primitive | Counted] = dict(self._components(stall_ports))
         if counters:
             made = {key: Counted(unit.make) for key, unit in made.items()}
-        self.nodes = {key: made[self._first[key]] for key in keys}
+        self.nodes = {key: made[self.first[key]] for key in keys}
         self.submodules = self._submodules()
         self.channels = self._channels()
 
     def is_shared(self, key: Key) -> bool:
         """Whether a component is that of several nodes."""
-        return len(self.users[self._first[key]]) > 1
+        return len(self.users[self.first[key]]) > 1
 
     def stands_for(self, first: Key) -> dict[int, Node]:
         """The node of each region for which a component stands, by the region."""
@@ -92,14 +93,14 @@ class Streams:
         several = len(self.design.groups) > 1
         wishes = {key: f"r{key[0]}_{key[1]}" if several else key[1] for key in self.users}
         unique = identifiers(wishes.values())
-        return {key: unique[wishes[first]] for key, first in self._first.items()}
+        return {key: unique[wishes[first]] for key, first in self.first.items()}
 
     def _channels(self) -> list[Fifo]:
         design = self.design
         sources: dict[tuple[Key, str], list[tuple[int, Endpoint]]] = defaultdict(list)
         sinks = []
         for fabric, channel in design.built_channels:
-            sink = self._first[fabric, channel.sink.node], channel.sink.port
+            sink = self.first[fabric, channel.sink.node], channel.sink.port
             sources[sink].append((fabric, channel.source))
             sinks.append((sink, channel.depth))
         made: dict[tuple[Key, str], Fifo] = {}
@@ -124,7 +125,7 @@ class Streams:
                 feeds[channel] = defaultdict(list)
                 m.submodules[f"ch_{self.submodules[fabric, sink.node]}_{sink.port}"] = channel
                 wiring.connect(m, channel.o, getattr(self.nodes[fabric, sink.node].i, sink.port))
-            feeds[channel][self._first[fabric, source.node], source.port].append(fabric)
+            feeds[channel][self.first[fabric, source.node], source.port].append(fabric)
         for first in self.users:
             self._connect_ready(m, first, behind, here)
         for channel, sources in feeds.items():

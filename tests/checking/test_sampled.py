@@ -60,3 +60,10 @@ def test_a_module_that_is_fused_by_its_tree_runs() -> None:
     pytest.importorskip("torch")
     model = Path(__file__).parents[2] / "examples/pytorch/models.py"
     assert "simulator" in command("run", f"{model}:gcn", "--fuse", "module").stdout
+
+
+def test_formats_of_what_brackets_add(tmp_path: Path) -> None:
+    """As a search writes them: the note is of the program in its brackets."""
+    schedule = tmp_path / "tuned.toml"
+    schedule.write_text('fuse = "none"\n[brackets]\nU1 = "A * (X * W1)"\n[formats]\nX_W1 = "dense"\n')
+    assert "right" in command("run", "gcn", "--data", "karate", "--schedule", schedule).stdout

@@ -57,6 +57,8 @@ NAMED_OUTSIDE = {
     # Regions of modules, lanes of a load, words about fusion.
     *("compiler/search/spaces.py", "compiler/search/work.py", "compiler/search/tried.py"),
     "compiler/search/explore.py",
+    # What is said where nothing comes of one.
+    "compiler/idle.py",
     # What is printed or asked about one of them.
     *(
         "app/checking/advice.py",

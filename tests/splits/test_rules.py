@@ -207,7 +207,7 @@ def test_a_rule_that_breaks_the_rules(body: str, message: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rows", "there is no rule 'rows'; the rules are rows(n), even(n), columns(c), hyb(c,k)"),
+        ("rows", "there is no rule 'rows' (did you mean 'rows(n)'?); the rules are rows(n), even(n)"),
         ("even(0)", "has 0 where a number from 1 to 96 belongs"),
         ("rows(0)", "has 0 where a number from 1 to 96 belongs"),
         ("rows(x)", "has x where a number"),

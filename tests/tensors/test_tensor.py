@@ -316,6 +316,7 @@ def test_the_folder_imports_nothing_of_samhw_but_its_floor():
                     "samhw.errors",
                     "samhw.files",
                     "samhw.limits",
+                    "samhw.words",
                 )
                 assert not name.startswith("samhw") or name.startswith(below), path
                 assert not name.startswith("hypothesis") or path.name == "strategies.py", path

@@ -100,7 +100,7 @@ class CompiledForData:
         if self._is_warned or self._compiled is None:
             return
         self._is_warned = True
-        for sentence in idle_choices(self._compiled):
+        for _, sentence in () if self._is_tuned else idle_choices(self._compiled):
             warnings.warn(in_words(sentence), stacklevel=2)
         job = job_of(workload, self._chosen or self.schedule, value=value, arch=self.arch)
         for noted in (zeros_note, sampled_note) if self.constants is not None else (sampled_note,):

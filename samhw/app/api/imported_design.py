@@ -14,8 +14,10 @@ from samhw.app.api.design_result import DesignResult, Drawing, PageView, Tables
 from samhw.app.api.runnable import RunnableDesign
 from samhw.app.checking import Difference
 from samhw.app.checking.energy import Energy
+from samhw.app.checking.types_search import TunedTypes
 from samhw.app.report.estimate import EstimateReport
 from samhw.app.report.run_statistics import Statistics
+from samhw.app.sweep.tuning import Tuned
 from samhw.choices.formats import with_formats
 from samhw.choices.fuse import FusionLevel, FusionRule
 from samhw.choices.schedule import Schedule
@@ -185,6 +187,18 @@ class ImportedDesign(Generic[Given, Found]):
         """
         imported, design = self._for(self.arguments)
         design.save(program, data, tensors=imported.tensors(self.arguments))
+
+    def tune(self, **options: Any) -> Tuned:
+        """Searches a schedule for the example arguments, and keeps it, as `RunnableDesign.tune` does with the
+        same options; raises as it does."""
+        imported, design = self._for(self.arguments)
+        return design.tune(imported.tensors(self.arguments), **options)
+
+    def tune_types(self, **options: Any) -> TunedTypes:
+        """Searches types of tensors on the example arguments, as `RunnableDesign.tune_types` does with the
+        same options; raises as it does."""
+        imported, design = self._for(self.arguments)
+        return design.tune_types(imported.tensors(self.arguments), **options)
 
     def _run(self, arguments: Given, **options: Any) -> tuple[DesignResult, Found]:
         imported, design = self._for(arguments)

@@ -166,8 +166,9 @@ def sampled_note(job: Job, compiled: Compiled, *, as_option: bool) -> str | None
     """
     if job.schedule.is_open or sum(len(region.graph.nodes) for region in compiled.regions) > _TRIED:
         return None
-    # Formats alone: regions may be those of a tree of modules, which the program does not have.
-    sampled = dict(_sampled(Schedule(formats=job.schedule.formats).apply(job.program)))
+    # Not its regions, which may be those of a tree of modules, that the program does not have.
+    stored = Schedule(brackets=job.schedule.brackets, formats=job.schedule.formats)
+    sampled = dict(_sampled(stored.apply(job.program)))
     formats = {name: fmt for name, (_, fmt) in sampled.items() if name not in job.schedule.formats}
     if not formats:
         return None

@@ -24,7 +24,7 @@ from samhw.choices.schedule import with_words
 from samhw.errors import InputError
 from samhw.lang import Program, kernel_names, model_names
 from samhw.targets.backends import BACKENDS, RTL, Backend
-from samhw.words import and_more, counted
+from samhw.words import and_more, counted, did_you_mean
 
 __all__ = ["correlate"]
 
@@ -157,5 +157,8 @@ def _told_apart(programs: Sequence[Sequence[Workload]]) -> list[list[Workload]]:
 
 def _simulator(name: str) -> Backend:
     if name not in _SIMULATORS:
-        raise InputError(f"'{name}' does not simulate the RTL; choose among {', '.join(_SIMULATORS)}.")
+        raise InputError(
+            f"'{name}' does not simulate the RTL{did_you_mean(name, _SIMULATORS)}; choose among "
+            f"{', '.join(_SIMULATORS)}."
+        )
     return _SIMULATORS[name]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from samhw.app.checking.advice import FAR, sampled_note, zeros_note
 from samhw.choices.choice import AUTO, Choice
@@ -159,9 +160,11 @@ def print_choice(compiled: Compiled) -> None:
 
 
 def note_idle(compiled: Compiled) -> None:
-    """Lines on stderr of what was asked for and counts for nothing."""
-    for sentence in idle_choices(compiled):
-        click.echo(f"samhw: note: {sentence}", err=True)
+    """Lines on stderr of choices that were typed and count for nothing."""
+    typed = click.get_current_context()
+    for name, sentence in idle_choices(compiled):
+        if typed.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            click.echo(f"samhw: note: {sentence}", err=True)
 
 
 def note_better(job: Job, compiled: Compiled) -> None:

@@ -199,7 +199,7 @@ def _set(data: dict[str, Any], name: str, value: Setting) -> None:
         inside = f"{'.'.join(tables)} has {', '.join(data)}" if data else f"{'.'.join(tables)} has no entries"
         if not tables:
             inside = f"Arch has {', '.join(data)}"
-        raise InputError(f"Arch has no field '{name}' to set: {inside}.")
+        raise InputError(f"Arch has no field '{name}' to set: {inside}{did_you_mean(last, data)}.")
     if data[last] is not None and type(value) is not type(data[last]):
         raise InputError(f"Arch.{name} is {data[last]!r} by default, and {value!r} is of another kind.")
     data[last] = value

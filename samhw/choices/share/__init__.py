@@ -42,7 +42,10 @@ class SharedUses(Choice[Share | dict[str, str]]):
         table = check_table("share", value, 'such as T = "buffer"')
         for name, way in table.items():
             if not isinstance(way, str) or way not in WAYS:
-                raise InputError(f"'share' is {shown(way)} for '{name}'; the choices are {', '.join(WAYS)}.")
+                raise InputError(
+                    f"'share' is {shown(way)} for '{name}'{did_you_mean(way, WAYS)}; the choices are "
+                    f"{', '.join(WAYS)}."
+                )
         return table
 
     def read(self, word: str) -> str | dict[str, str]:

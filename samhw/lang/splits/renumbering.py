@@ -15,6 +15,7 @@ from samhw.lang.splits.partition import Coordinates
 from samhw.lang.splits.rule_text import RuleFunction, check_by_tensor
 from samhw.lang.splits.rules import evenly_shared
 from samhw.tensors import Format, Tensor
+from samhw.words import did_you_mean
 
 __all__ = [
     "Renumbering",
@@ -170,7 +171,8 @@ def parse_row_order(text: str) -> RowOrder:
     even = re.fullmatch(r"even\(\s*([1-9][0-9]{0,3})\s*\)", words)
     if even is not None:
         return EvenlyDealt(text, int(even[1]))
-    raise InputError(f"there is no order '{text}'; the orders are {_ORDERS}")
+    meant = did_you_mean(text, ("by length", "even(n)", "reverse Cuthill-McKee"))
+    raise InputError(f"there is no order '{text}'{meant}; the orders are {_ORDERS}")
 
 
 _last_rows: "WeakKeyDictionary[Tensor, tuple[RowOrder, Rows]]" = WeakKeyDictionary()

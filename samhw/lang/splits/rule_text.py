@@ -216,7 +216,8 @@ def parse_rule(text: str) -> SplitRule:
                 f"the rule '{text}' has a part in {name}, which is not compiled; use blocks(b, density=d) + "
                 "csr or dia + csr"
             )
-    raise InputError(f"there is no rule '{text}'; the rules are {_RULES}")
+    meant = did_you_mean(text, ("rows(n)", "even(n)", "columns(c)", "diagonal + csr", "dia + csr"))
+    raise InputError(f"there is no rule '{text}'{meant}; the rules are {_RULES}")
 
 
 def _taken_apart(text: str, first: str) -> tuple[str, list[str], dict[str, str]]:

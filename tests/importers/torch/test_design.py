@@ -497,3 +497,14 @@ def test_arguments_that_belong_elsewhere() -> None:
         design.run(clock="100MHz")
     with pytest.raises(InputError, match="no argument 'host'; its options are backend, memory, wave"):
         design.run(host="axi4")
+
+
+def test_schedules_and_types_are_searched_on_the_example_arguments() -> None:
+    module, x = nn.Linear(4, 3), torch.rand(2, 4)
+    design = samhw.torch.compile(module, (x,), value="f32")
+    written = design.run().cycles
+    best = design.tune(budget=1, confirm=1).best.cycles
+    assert design.run().cycles == best <= written
+    found = design.tune_types(error=1e-1, objective="bytes")
+    typed = samhw.torch.compile(module, (x,), value="f32", types=found.types)
+    assert typed.run().check().verdict.is_proof

@@ -69,7 +69,7 @@ ARGUMENTS: Mapping[str, tuple[str, Callable[[str], str]]] = {
 FIELDS = (
     *("brackets", "iteration", "blocks", "split", "partial_sums", "permute_rows", "cascade", "share"),
     *("lanes", "deal", "queues", "largest_copy", "attempts", "place", "on_chip", "interleave"),
-    *("share_hardware", "parallel"),
+    *("share_hardware", "parallel", "fixed_extents"),
 )
 """Fields of a schedule that are no arguments of their own."""
 

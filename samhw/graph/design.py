@@ -162,8 +162,8 @@ class Design:
                 )
             if index in self.fixed and extents[index] != greatest:
                 raise InputError(
-                    f"Index {index} has extent {extents[index]:,}, but this build has {greatest:,} fixed "
-                    "('fixed_extents'); rebuild for these data, or without fixed extents."
+                    f"Index {index} has extent {extents[index]:,}, but this build has {greatest:,} fixed; "
+                    "rebuild for these data, or without --fixed-extents."
                 )
 
     @property

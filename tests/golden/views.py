@@ -94,7 +94,7 @@ COMMANDS = (
     "run EXAMPLES/rotary.ein --data auto --permute --stats",
     "tune spmm --data karate --error 0.01 --value f32 --objective area -o OUT/front.csv",
     "run EXAMPLES/mlir/gcn.mlir --stats",
-    "build EXAMPLES/dilated_rnn.ein --data auto --target vitis-hls -o OUT",
+    "build EXAMPLES/dilated_rnn.ein --data auto --target vitis-hls --fuse none -o OUT",
     "build EXAMPLES/nested_product.ein --data auto --target vitis-hls --check -o OUT",
     "run EXAMPLES/convolution.ein --data auto --json -",
     "run EXAMPLES/hypergraph.ein --data auto --schedule auto --stats",

@@ -126,6 +126,34 @@ def test_an_error_calls_off_what_is_ahead(noticed: int, started: dict[int, int])
         assert (state.running, state.region, state.done, state.error) == (0, 0, 0, Cause.OVERFLOW)
 
 
+@pytest.mark.parametrize("here", [0, 1])
+def test_an_error_counts_as_the_node_of_the_fabric_under_way(here: int):
+    """One node in hardware is the nodes 0 and 2 of the list; node 1 is another one, of the first fabric."""
+    unit = RunControl(
+        nodes=2, writers=[{0}, {1}], watchdog=100, users=[(0, 0), (1, 0), (0, 1)], sequence=(Run(0), Run(1))
+    )
+    found = []
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(unit.request, 1)
+        ctx.set(unit.here, 1 << here)
+        await ctx.tick()
+        ctx.set(unit.request, 0)
+        await ctx.tick()
+        ctx.set(unit.errors[0].as_value(), int(Cause.RANGE))
+        await ctx.tick()
+        ctx.set(unit.errors[0].as_value(), 0)
+        ctx.set(unit.here, 0)
+        await ctx.tick().repeat(2)
+        found.append((ctx.get(unit.error_node), ctx.get(unit.error.as_value())))
+
+    simulator = Simulator(unit)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert found == [(2 * here, Cause.RANGE)]
+
+
 def test_the_change_of_regions_is_no_deadlock():
     """No node can fire in the cycle of the start."""
     fired = {cycle: 0 if cycle == 6 else 1 for cycle in range(20)}

@@ -99,6 +99,10 @@ COMMANDS = (
     "run EXAMPLES/convolution.ein --data auto --json -",
     "run EXAMPLES/hypergraph.ein --data auto --schedule auto --stats",
     "run EXAMPLES/stacked_lstm.ein --data auto --memory ddr4 --json -",
+    "compile spmm --data karate --interleave X --lanes i=4 --estimate",
+    "compile spmm --data random:size=32 --interleave X --lanes i=4 --deal i=ranges --estimate --json -",
+    "compile gcn --data karate --fuse none --memory ddr4 --estimate",
+    "compile bigbird_attention --data auto --estimate --value bf16 --fixed-extents",
 )
 """Of the command line: what they print, and write into the folder OUT."""
 

@@ -28,6 +28,36 @@ def test_an_option_that_needs_another(command: str, sentence: str) -> None:
     assert sentence in refused(*command.split())
 
 
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (
+            "run spmm --value i32 --value f32",
+            "--value is given 2 times, but the last alone would count; give",
+        ),
+        ("sweep spmm -o x.csv --value i32 --value f32", "give all of it at once, with commas."),
+        ("tune spmm -o x.toml --output y.toml", "-o is given 2 times"),
+    ],
+)
+def test_an_option_that_comes_again(command: str, sentence: str) -> None:
+    assert sentence in refused(*command.split())
+
+
+def test_options_that_collect_may_come_again() -> None:
+    good(
+        "run",
+        "spmm",
+        "--data",
+        "karate",
+        "--formats",
+        "A=csf",
+        "--formats",
+        "X=csr",
+        "--permute",
+        "--permute",
+    )
+
+
 def test_every_command_looks_at_its_options() -> None:
     commands = {name: main.get_command(click.Context(main), name) for name in COMMANDS}
     assert all(isinstance(command, Command) for command in commands.values())

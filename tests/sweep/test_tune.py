@@ -136,7 +136,8 @@ def test_the_command(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(tmp_path: Path, options: list[str], message: str) -> None:
-    found = CliRunner().invoke(main, ["tune", "spmv", "-o", str(tmp_path / "s.toml"), *options])
+    output = [] if "-o" in options else ["-o", str(tmp_path / "s.toml")]
+    found = CliRunner().invoke(main, ["tune", "spmv", *output, *options])
     assert found.exit_code == 2
     assert message in found.stderr
 

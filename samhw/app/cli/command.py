@@ -1,6 +1,7 @@
-"""Commands that refuse an option which counts for nothing without another."""
+"""Commands that refuse an option which counts for nothing: without another one, or since it comes again."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -33,6 +34,24 @@ EXAMPLES = {
 
 class Command(click.Command):
     """A command whose options are looked over before it does anything."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            self._check_once(ctx, args)
+        return super().parse_args(ctx, args)
+
+    def _check_once(self, ctx: click.Context, args: Sequence[str]) -> None:
+        """Of an option with one value, click would take the last without a word."""
+        _, _, given = self.make_parser(ctx).parse_args([*args])
+        for param, times in Counter(given).items():
+            if not isinstance(param, click.Option) or param.multiple or param.is_flag or times == 1:
+                continue
+            way = "give it once"
+            if (param.metavar or "").endswith(",.."):
+                way = "give all of it at once, with commas"
+            raise InputError(
+                f"{param.opts[0]} is given {times} times, but the last alone would count; {way}."
+            )
 
     def invoke(self, ctx: click.Context) -> Any:
         given = {option for param in self.params if _is_given(ctx, param) for option in param.opts}

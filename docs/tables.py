@@ -297,6 +297,7 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         digits=1,
     ),
     "layer-time": Columns("layer_time", "layers; ms; times one: of one", machine=True),
+    "layers": Columns("layers", "layers; LUTs; block RAMs; MHz", digits=1),
     "first-run": Columns("first_run", "command; empty cache; full cache; engine's start", machine=True),
     "simulator": Summary(
         {"simulator": "on chip", "simulator_ddr4": "DDR4"},
@@ -306,11 +307,6 @@ VIEWS: Mapping[str, Callable[[], str]] = {
         machine=True,
     ),
     "blocks-speed": Summary("blocks_speed", "program", "times as fast: of csr", digits=1, machine=True),
-    "simulator-flat": Columns(
-        "simulator_flat",
-        "firings; ns per firing; peak memory, MB",
-        where={"firings": one_of(99_662, 999_856_026)},
-    ),
     "off-chip": Pivot(
         "off_chip_memory",
         "program",

@@ -83,7 +83,7 @@ COMMANDS = (
     "compile spmv --data random:size=40 --split B=even(3) --table",
     "compile EXAMPLES/decay.ein --json -",
     "compare sddmm --data karate --lanes i=1 --lanes i=2 --csv -",
-    "compare spmm --data random:size=12 --value i8 --value f8e4m3",
+    "compare spmm --data random:size=12 --value f8e4m3",
     "correlate spmv --data karate --json -",
     "run sddmm --data karate --memory constant:20 --on-chip 1KB --stats",
     "run spmm --data karate --memory random:3 --lanes i=2 --json -",

@@ -85,9 +85,8 @@ def oracle_words(memory: OffChipMemory) -> tuple[list[int], list[int], list[int]
             log, starts = log_words(read_log(memory.path, ports), ports.masters, ports.beats)
         case SdramMemory():
             raise InputError(
-                "Only hardware knows when an SDRAM answers; run it with 'samhw run .. --backend verilator "
-                "--memory-log "
-                "FILE', and the simulator with '--memory log:FILE'."
+                "Only hardware knows when an SDRAM answers; run it with '--backend verilator', or the "
+                "simulator by a log of hardware ('--memory log:FILE')."
             )
     words = [
         kind,

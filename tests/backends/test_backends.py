@@ -81,7 +81,7 @@ def test_another_backend(echo: Backend, tmp_path: Path) -> None:
     [
         (
             ("run", "spmv", "--wave", "a.vcd"),
-            "--wave records the RTL's signals, which --backend sim has not; give '--backend verilator'.",
+            "--wave records the RTL's signals, which --backend sim lacks; give '--backend verilator'.",
         ),
         (("run", "spmv", "--regions", "top"), "how the HLS design is built; add '--backend hls'."),
         (

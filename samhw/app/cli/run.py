@@ -447,7 +447,7 @@ def _check_options(
     if wave and not backend.records_waves:
         able = say_backends(lambda b: b.records_waves)
         raise InputError(
-            f"--wave records the RTL's signals, which --backend {backend.name} has not; give {able}."
+            f"--wave records the RTL's signals, which --backend {backend.name} lacks; give {able}."
         )
     if regions and "one_top" not in backend.settings:
         able = say_backends(lambda b: "one_top" in b.settings)

@@ -21,7 +21,7 @@ from samhw.importers.torch.node import depends_on_data, place_of, scope_of, writ
 from samhw.importers.torch.registry import VIEWS, operator_name
 from samhw.importers.torch.value import Host
 from samhw.importers.torch.walk import GraphWalk
-from samhw.words import html_table, html_text, in_columns
+from samhw.words import counted, html_table, html_text, in_columns
 
 __all__ = ["Explanation", "Step", "explain"]
 
@@ -67,9 +67,9 @@ class Explanation:
     @property
     def summary(self) -> str:
         """How many operators there are, and how many are refused."""
-        count = f"{self.module}: {len(self.steps)} operators, {sum(len(s.statements) for s in self.steps)} "
-        refused = len(self.refusals)
-        return f"{count}statements; {refused or 'nothing'} refused"
+        operators = counted(len(self.steps), "operator")
+        statements = counted(sum(len(step.statements) for step in self.steps), "statement")
+        return f"{self.module}: {operators}, {statements}; {len(self.refusals) or 'nothing'} refused"
 
     def __str__(self) -> str:
         said = (f"\n({n}) {sentence}" for n, sentence in self._numbered())

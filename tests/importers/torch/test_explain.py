@@ -60,7 +60,7 @@ def test_the_first_refusal_is_that_of_compile():
 def test_nothing_is_refused_of_what_compiles():
     found = samhw.torch.explain(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), (torch.randn(2, 3),))
     assert found.refusals == ()
-    assert str(found).startswith("Sequential: 2 operators, 1 statements; nothing refused")
+    assert str(found).startswith("Sequential: 2 operators, 1 statement; nothing refused")
     assert found.steps[0].statements == ("n0",)
 
 

@@ -118,7 +118,7 @@ def test_blocks_in_which_nonzeros_lie_are_named_and_taken_where_that_is_asked_fo
     assert found.schedule.formats["W"] in ("csr", "csc")
     assert not found.schedule.blocks
     (line,) = (line for line in found.why if line.startswith("no blocks"))
-    assert "--blocks k=4+n=4 expects" in line
+    assert "'--blocks k=4+n=4' expects" in line
     larger = compile_job(replace(job_of(workload, AUTO), room=Room(frozenset({"blocks"}))))
     assert larger.schedule.blocks["k"] >= 4 <= larger.schedule.blocks["n"]
     assert run(larger, tensors).cycles < run(found, tensors).cycles / 4

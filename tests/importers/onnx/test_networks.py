@@ -212,7 +212,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     np.save(x, np.ones((4, 3), np.float32))
     refused = CliRunner().invoke(main, ["run", str(path)])
     assert refused.exit_code == 2
-    assert "The network leaves batch open; give --extents batch=1, or data." in refused.output
+    assert "The network leaves batch open; give '--extents batch=1', or data." in refused.output
     for given in (
         [str(path), "--extents", "batch=2"],
         [f"{path}:batch=2"],

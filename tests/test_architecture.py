@@ -717,3 +717,24 @@ def test_the_files_that_the_page_names_are_there() -> None:
     named = re.findall(r"`((?:samhw|docs|tests)/[\w/]+(?:\.\w+)?/?)`", page)
     assert len(named) > 30
     assert not [name for name in named if not (root / name).exists()]
+
+
+TOP = {
+    ".ci",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "pyproject.toml",
+    "setup.py",
+}
+TOP |= {"benchmarks", "boards", "docs", "examples", "samhw", "tests"}
+
+
+def test_nothing_strays_at_the_top() -> None:
+    """What a command has written beside the sources is not part of them."""
+    listed = subprocess.run(["git", "ls-files"], cwd=PACKAGE.parent, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("this is no repository of git")
+    assert {name.partition("/")[0] for name in listed.stdout.splitlines()} == TOP

@@ -193,15 +193,15 @@ class Compiled:
     @cached_property
     def design(self) -> Design:
         """The graphs of all regions, what they share, and their sequence."""
-        return Design.assemble(
+        assembled = Design.assemble(
             self.program.name,
             [region.graph for region in self.regions],
             self.sequence or sequence_of([region.repeat for region in self.regions]),
             {decl.name for decl in self.program.outputs},
             self.fabrics,
             shared_nodes=self.shared_nodes,
-            is_fixed=self.schedule.fixed_extents,
         )
+        return assembled.with_fixed_extents if self.schedule.fixed_extents else assembled
 
 
 def block_counts(tensors: Iterable[TensorBinding], extents: Mapping[str, int]) -> dict[str, int]:

@@ -97,7 +97,6 @@ class Design:
         fabrics: tuple[tuple[int, ...], ...] = (),
         *,
         shared_nodes: tuple[Users, ...] = (),
-        is_fixed: bool = False,
     ) -> "Design":
         """The design that runs graphs in a sequence, or one after another.
 
@@ -105,16 +104,12 @@ class Design:
         writes and a later one reads becomes a buffer between them, unless it is among the results. Graphs
         are named after the design, with their numbers if there are several.
 
-        Args:
-            is_fixed: all extents are, but for those of ranges of rows, which follow from the data.
-
         Raises:
             InputError: for graphs of different value types.
         """
         sequence = sequence or tuple(map(Run, range(len(graphs))))
         if len(graphs) == 1:
-            one = replace(cls.of(replace(graphs[0], name=name)), sequence=sequence)
-            return one.with_fixed_extents if is_fixed else one
+            return replace(cls.of(replace(graphs[0], name=name)), sequence=sequence)
         if len({graph.value for graph in graphs}) > 1:
             raise InputError(f"The regions of {name} have different value types; give them one.")
         roles = _roles(graphs, results)
@@ -128,7 +123,7 @@ class Design:
                 tensors[tensor.name] = _in_role(tensor, roles[tensor.name])
             for index, extent in graph.extents.items():
                 extents[index] = max(extent, extents.get(index, 0))
-        found = cls(
+        return cls(
             name,
             graphs[0].value,
             tuple(
@@ -142,7 +137,6 @@ class Design:
             fabrics,
             shared_nodes,
         )
-        return found.with_fixed_extents if is_fixed else found
 
     @property
     def with_fixed_extents(self) -> "Design":

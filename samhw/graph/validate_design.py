@@ -57,13 +57,11 @@ def _check_shared(design: Design, graph: Graph) -> None:
 
 def _check_fixed(design: Design) -> None:
     """Fixed are extents that the data do not change."""
-    rows = {row for tensor in design.tensors for row in tensor.rows}
-    for index in design.fixed:
-        if index not in design.extents or index in rows:
-            raise InputError(
-                f"The extent of {index!r} is fixed, but {design.name} has none that could be; take "
-                "Design.with_fixed_extents."
-            )
+    for index in sorted({*design.fixed} - {*design.with_fixed_extents.fixed}):
+        raise InputError(
+            f"The extent of {index!r} is fixed, but {design.name} has none that could be; take "
+            "Design.with_fixed_extents."
+        )
 
 
 def _check_views(design: Design) -> None:

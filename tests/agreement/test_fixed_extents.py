@@ -10,8 +10,7 @@ import samhw
 from samhw.app.api import RunnableDesign
 from samhw.errors import InputError
 from samhw.graph import dumps, loads
-from tests.agreement.test_shared_nodes import BESIDE, LAYERS, SCAN, some_data
-from tests.seams.run import same
+from tests.agreement.test_shared_nodes import BESIDE, LAYERS, SCAN, agreed, some_data
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
@@ -39,14 +38,7 @@ def _design(program: str, options: Mapping[str, Any]) -> tuple[RunnableDesign, d
 )
 def test_cycles_and_words(name: str) -> None:
     program, options = CASES[name]
-    design, data = _design(program, options)
-    held = {"memory": options["memory"]} if "memory" in options else {}
-    model = design.run(data, **held)
-    model.check()
-    hardware = design.run(data, backend="verilator", **held)
-    assert hardware.cycles == model.cycles
-    same(hardware, model)
-    built = model.compiled.design
+    built = agreed(*_design(program, options), options)
     rows = {row for tensor in built.tensors for row in tensor.rows}
     assert {*built.fixed} == built.extents.keys() - rows
     assert loads(dumps(built)) == built

@@ -101,7 +101,11 @@ def test_nodes_apart_share_ports() -> None:
 
 def _agreed(program: str, options: Mapping[str, Any]) -> Design:
     """What has been built, after simulator and RTL have agreed."""
-    design, data = _design(program, options)
+    return agreed(*_design(program, options), options)
+
+
+def agreed(design: RunnableDesign, data: Mapping[str, Any], options: Mapping[str, Any]) -> Design:
+    """What has been built of a design, after simulator and RTL have agreed, with the options' memory."""
     held = {"memory": options["memory"]} if "memory" in options else {}
     model = design.run(data, **held)
     model.check()

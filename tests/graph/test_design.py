@@ -158,6 +158,14 @@ def test_what_is_shared_is_the_same() -> None:
         validate_design(changed(0, extents={"i": 8}))
 
 
+def test_only_extents_that_no_data_change_are_fixed() -> None:
+    design = whole()
+    assert design.with_fixed_extents.fixed == ("i",)
+    validate_design(design.with_fixed_extents)
+    with pytest.raises(InputError, match="The extent of 'n' is fixed, but whole has none that could be"):
+        validate_design(replace(design, fixed=("i", "n")))
+
+
 def test_each_region_runs_once() -> None:
     for sequence, message in (
         ((Run(0),), "has region 1 0 times"),

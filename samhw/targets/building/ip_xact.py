@@ -142,7 +142,7 @@ def _spaces(buses: Sequence[Bus]) -> Element | None:
 
 def _memory_map(addresses: AddressMap) -> Element:
     registers = [*_registers(addresses)]
-    end = addresses.counters.stop or addresses.interrupts.stop or addresses.channel_states.stop
+    end = addresses.counters.stop or addresses.interrupts.stop
     blocks = [_block("registers", 0, end, "register", "", *(_register(*one) for one in registers))]
     names = identifiers(addresses.windows)
     for name, window in addresses.windows.items():

@@ -64,6 +64,14 @@ class Budget:
         said = (f"{NAMES[name]} {max(100 * shares[name], 101):,.0f} %" for name in over)
         return f"{NO_FIT}: {', '.join(said)}" if over else FITS
 
+    def verdict_with_shares(self, use: Use) -> str:
+        """As `verdict`, and of what fits how much it takes, such as `fits: LUTs 4 %, block RAMs 12 %`."""
+        shares = self.shares(use)
+        if not shares or max(shares.values()) > 1:
+            return self.verdict(use)
+        said = (f"{NAMES[name]} {100 * share:,.0f} %" for name, share in shares.items())
+        return f"{FITS}: {', '.join(said)}"
+
     def __str__(self) -> str:
         return ", ".join(f"{most:,.0f} {NAMES[figure]}" for figure, most in self.most.items())
 

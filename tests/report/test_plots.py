@@ -63,6 +63,7 @@ def measure(cycles: int, result: str = "right") -> Measure:
         spaced=0,
         fetching=0,
         energy_pj=0.0,
+        luts=3386,
         bottleneck="",
     )
 

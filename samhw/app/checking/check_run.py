@@ -19,7 +19,7 @@ from samhw.lang.typed import named_types, typed, types_of
 from samhw.limits import memory_limit
 from samhw.tensors import Tensor
 
-__all__ = ["Check", "Verdict", "check", "rounding_of", "weakest"]
+__all__ = ["UNPROVED", "Check", "Verdict", "check", "rounding_of", "weakest"]
 
 
 class Verdict(StrEnum):
@@ -41,6 +41,13 @@ class Verdict(StrEnum):
         if self is Verdict.PLAUSIBLE:
             return f"{self}, {unproved:,} unproved"
         return self.upper() if self is Verdict.WRONG else str(self)
+
+
+UNPROVED = (
+    "they are NaN, or differ within a bound of the value type that is infinite or larger than the values, so "
+    "that the check proves nothing"
+)
+"""What is said of elements that are unproved."""
 
 
 def weakest(verdicts: Iterable[Verdict]) -> Verdict:

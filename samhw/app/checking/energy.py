@@ -133,6 +133,9 @@ class EnergyTable:
 TABLE = EnergyTable("45 nm", _FIGURES)
 """samhw's own."""
 
+_BORROWED = f"assumed: at {TABLE.technology}, "
+"""How the source of a figure begins that a user's table leaves out."""
+
 
 _TABLES = ("45nm", "hwcomponents")
 
@@ -165,7 +168,7 @@ def load_energy(name: str) -> EnergyTable:
         if not (key in _FIGURES or key.startswith("dram.")) or not is_number or not 0 <= number < 1e9:
             raise InputError(f"{name}: {key} = {number}: give picojoules of {', '.join(_FIGURES)}.")
     source = f"{name}, {technology}"
-    left = {key: Figure(f.pj, f"assumed: at {TABLE.technology}, {f.source}") for key, f in _FIGURES.items()}
+    left = {key: Figure(f.pj, f"{_BORROWED}{f.source}") for key, f in _FIGURES.items()}
     return EnergyTable(technology, left | {key: Figure(float(pj), source) for key, pj in own.items()})
 
 
@@ -213,7 +216,9 @@ class Energy:
     def __str__(self) -> str:
         parts = ((name.replace("_", " "), pj) for name, pj in self.parts.items() if pj)
         shares = (f"{name} {pj / self.pj:.0%}" for name, pj in parts)
-        return f"about {self.pj / 1e3:,.1f} nJ of an ASIC at {self.technology}: {', '.join(shares)}"
+        borrowed = any(source.startswith(_BORROWED) for source in self.sources)
+        rest = f", and at {TABLE.technology} what its table leaves out" if borrowed else ""
+        return f"about {self.pj / 1e3:,.1f} nJ of an ASIC at {self.technology}{rest}: {', '.join(shares)}"
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""

@@ -9,7 +9,7 @@ from samhw.app.checking.check_run import check
 from samhw.app.checking.energy import energy_of
 from samhw.app.workload import Workload, compile_workload
 from samhw.choices.schedule import Schedule
-from samhw.compiler import Compiled
+from samhw.compiler import Compiled, area_of
 from samhw.compiler.placement import arrays_off_chip
 from samhw.errors import ScheduleError
 from samhw.graph import Arch, Design, MemoryRole, OffChipMemory
@@ -58,6 +58,8 @@ class Measure:
     """Cycles that nodes waited for off-chip memory, added up over all nodes."""
     energy_pj: float
     """An estimate of the energy of an ASIC, in picojoules (`samhw.app.checking.energy`)."""
+    luts: int
+    """That the design is expected to take of an ECP5."""
     bottleneck: str
     """What limits the longest region, in words."""
 
@@ -134,6 +136,7 @@ def measure_compiled(
         unproved=found.unproved,
         **waits,
         energy_pj=round(energy_of(compiled, result).pj, 3),
+        luts=round(area_of(compiled, "ecp5").use.luts),
         bottleneck=longest[1],
     )
 

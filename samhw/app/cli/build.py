@@ -1,8 +1,7 @@
 """`samhw build`."""
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +136,7 @@ def build(
     if report:
         from samhw.app.report.build_page import build_results
 
-        known = _known(backend, Path(output))
+        known = {path: what for _, what, paths in _known(backend, Path(output)) for path in paths}
         areas = shown_areas(compiled, backend.devices or SHOWN_DEVICES)
         what = compiled, backend.target, Path(output), written, known, areas
         tested = source or "" if checked else ""
@@ -189,8 +188,10 @@ def _print_summary(
         click.echo(f"  entries    up to {entries}")
     if areas := shown_areas(compiled, target.devices):
         click.echo(f"  expected   {_area(areas)}")
-    for path, what in _known(target, directory).items():
-        click.echo(f"  {path.relative_to(directory)!s:16}  {what}")
+    for pattern, what, paths in _known(target, directory):
+        several = f", of each of {len(paths)} regions" if len(paths) > 1 else ""
+        name = pattern if several else str(paths[0].relative_to(directory))
+        click.echo(f"  {name:16}  {what}{several}")
     for name in sorted(target.data_files):
         if not (directory / name).exists():
             click.echo(f"  {name:16}  needs --data; {target.key_files[name]}")
@@ -203,20 +204,12 @@ def _area(areas: Areas) -> str:
     return f"{size}: {fit_words(areas)}"
 
 
-def _known(target: Target, directory: Path) -> dict[Path, str]:
-    """The files of a build that somebody looks for first, and what they are."""
+def _known(target: Target, directory: Path) -> Iterator[tuple[str, str, list[Path]]]:
+    """The files of a build that somebody looks for first: a pattern, what they are, and where."""
     derived = {DERIVED: "how inputs that no user gives are made of those that one does"}
-    patterns = target.key_files | derived
-    return {
-        path: what
-        for pattern, what in patterns.items()
-        for path in sorted(directory.glob(pattern), key=_by_number)
-    }
-
-
-def _by_number(path: Path) -> list[str | int]:
-    """A key by which file 2 comes before file 10."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.name)]
+    for pattern, what in (target.key_files | derived).items():
+        if paths := list(directory.glob(pattern)):
+            yield pattern, what, paths
 
 
 def _check(workload: Workload | Program, compiled: Compiled) -> None:

@@ -137,8 +137,8 @@ def _show(
     if "-" not in (json_target, printed):
         common = f"\nevery schedule: {found.common}" if found.common else ""
         print_table(Console(), found.grid(), title=f"{found.title}{common}")
-        for number, refusal in enumerate(found.refusals, 1):
-            click.echo(f"  refused {number}: {refusal}")
+        for note in found.notes:
+            click.echo(f"  {note}")
     if plot:
         from samhw.app.report.comparison_plot import plot_comparison
 

@@ -23,9 +23,11 @@ class Verdicts:
 
     Attributes:
         said: whether a design fits, by the words of each budget.
+        shares: the same, with what it takes where it fits.
     """
 
     said: Mapping[str, str]
+    shares: Mapping[str, str]
 
     @classmethod
     def of(cls, compiled: Compiled, budgets: Mapping[str, Budget]) -> "Verdicts":
@@ -34,7 +36,10 @@ class Verdicts:
             family: area_of(compiled, family).use
             for family in dict.fromkeys(budget.family for budget in budgets.values())
         }
-        return cls({words: budget.verdict(uses[budget.family]) for words, budget in budgets.items()})
+        return cls(
+            {words: budget.verdict(uses[budget.family]) for words, budget in budgets.items()},
+            {words: budget.verdict_with_shares(uses[budget.family]) for words, budget in budgets.items()},
+        )
 
     def to_json(self) -> dict[str, object]:
         """Them as a field of JSON, if there are any."""
@@ -42,7 +47,7 @@ class Verdicts:
 
     def print(self) -> None:
         """A line each."""
-        for words, said in self.said.items():
+        for words, said in self.shares.items():
             click.echo(f"{words}: {said}, as expected before placing and routing")
 
     def exit(self) -> None:

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from samhw.app.checking import Check, check
 from samhw.app.checking.advice import Advised
 from samhw.app.checking.advice import advise as find_advice
+from samhw.app.checking.check_run import UNPROVED
 from samhw.app.checking.energy import Energy, EnergyTable, energy_of, load_energy
 from samhw.app.cli.backends import (
     BACKEND,
@@ -419,10 +420,7 @@ def _print_check(found: Check | None) -> None:
             f"  sample     {rows:,} of the {of:,} rows of {name} were compared: more do not fit the memory"
         )
     if found.unproved:
-        click.echo(
-            f"  unproved   {found.unproved:,} of the elements: they are NaN, or differ within a bound of the "
-            "value type that is infinite or larger than the values, so that the check proves nothing"
-        )
+        click.echo(f"  unproved   {found.unproved:,} of the elements: {UNPROVED}")
 
 
 def _check_options(

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from samhw.app.checking import Outcome, Verdict
+from samhw.app.checking.check_run import UNPROVED
 from samhw.app.checking.measure import REFUSED, Measure
 from samhw.app.report.time import gigabytes_per_second, say_clock, say_time, time_report
 from samhw.choices.choice import Choice
@@ -114,6 +115,13 @@ class Comparison:
         """Why schedules are refused; `grid` has their numbers in this list, from 1."""
         return tuple(dict.fromkeys(row.error for row in self.rows if row.measure is None))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the words of `grid` refer to: the refusals by number, and what is unproved."""
+        refused = (f"refused {number}: {why}" for number, why in enumerate(self.refusals, 1))
+        unproved = any(row.measure and row.measure.unproved for row in self.rows)
+        return *refused, *([f"unproved elements: {UNPROVED}"] if unproved else [])
+
     def to_json(self) -> dict[str, Any]:
         """What `samhw compare --json` prints."""
         return {
@@ -170,7 +178,8 @@ class Comparison:
         moved = (["moved off chip"] if rate else []) + (["GB/s"] if rate and self.period is not None else [])
         counts = ["firings", "operations", "bytes read", "written"]
         energy = ["nJ, estimated"] if self.energy else []
-        grid = [["schedule", "regions", "cycles", *time, "speedup", *energy, *counts, *moved, "status"]]
+        taken = [*time, "speedup", "LUTs", *energy, *counts, *moved, "status"]
+        grid = [["schedule", "regions", "cycles", *taken]]
         for row in self.rows:
             if row.measure is None:
                 refused = f"refused {self.refusals.index(row.error) + 1}"
@@ -185,7 +194,7 @@ class Comparison:
         cells = [str(m.regions), f"{m.cycles:,}"]
         if self.period is not None:
             cells.append(say_time(m.cycles, self.period))
-        cells.append(f"{self.first.cycles / m.cycles:.2f}")
+        cells += [f"{self.first.cycles / m.cycles:.2f}", f"{m.luts:,}"]
         cells += [f"{m.energy_pj / 1e3:,.1f}"] if self.energy else []
         cells += [f"{n:,}" for n in (m.firings, m.operations, int(m.bytes_read), int(m.bytes_written))]
         moved = m.bytes_moved or 0
@@ -199,8 +208,7 @@ class Comparison:
         return f"<Comparison of {self.title}: {len(self.rows)} designs>"
 
     def _repr_html_(self) -> str:
-        refused = "\n".join(f"refused {n}: {why}" for n, why in enumerate(self.refusals, 1))
-        notes = "\n".join(filter(None, [self.common and f"every schedule: {self.common}", refused]))
+        notes = "\n".join(filter(None, [self.common and f"every schedule: {self.common}", *self.notes]))
         return html_section(self.title, html_table(self.grid()) + (html_text(notes) if notes else ""))
 
 

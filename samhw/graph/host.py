@@ -12,7 +12,7 @@ __all__ = ["PLAIN_HOST", "HostOptions"]
 _ID_BITS = 4
 """Of AXI4, unless somebody asks for others."""
 _MOST_ID_BITS = 32
-_FLAGS = ("interrupt", "recovery", "counters")
+_FLAGS = ("clock", "interrupt", "recovery", "counters")
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class HostOptions:
 
     id_bits: int = 0
     """The width of AXI4's IDs; 0 for a port of AXI4-Lite, which has none."""
+    clock: bool = False
+    """The port has a clock and a reset of its own."""
     interrupt: bool = False
     """An interrupt, with the registers that enable and clear it."""
     recovery: bool = False

@@ -23,6 +23,7 @@ class _Compiled(Protocol):
 
 class DesignComponent(wiring.Component):
     """A design as a slave of AXI4-Lite, or of AXI4 (docs/host_port.md), in the clock domain `sync` around it.
+    A port with a clock of its own is in the domain `host`, as is `irq`; reset both domains together.
 
     Attributes:
         map: the byte addresses of its registers and memories.

@@ -15,6 +15,7 @@ from amaranth.hdl import (
     Signal,
 )
 from amaranth.lib import wiring
+from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
 
 from samhw.errors import InputError
@@ -22,6 +23,7 @@ from samhw.graph import PLAIN_HOST, Arch, Design, HostOptions, validate_design
 from samhw.graph.address_map import AddressMap
 from samhw.graph.off_chip import OffChipLayout
 from samhw.rtl.fabric import Fabric
+from samhw.rtl.host_clock import HOST, ClockCrossing, cross_resets
 from samhw.rtl.host_port import FarSignature
 from samhw.rtl.off_chip import OffChipPorts
 from samhw.rtl.sdram import Sdram
@@ -78,7 +80,8 @@ class Top(wiring.Component):
             through its port.
         chip_model: with an SDRAM, the model of the chip is inside (`samhw_sdram_registered`).
         own_clock: it runs on its own inputs `aclk` and `aresetn` (low: reset, at the clock), as AXI has them,
-            instead of a clock domain `sync` around it.
+            instead of a clock domain `sync` around it; with `host.clock` the port on `s_axi_aclk` and
+            `s_axi_aresetn`, instead of a domain `host`.
 
     Members:
         s_axi_..: the slave of AXI4-Lite, or of AXI4.
@@ -136,6 +139,8 @@ class Top(wiring.Component):
         self.stallable = self.fabric.stallable
         self.own_clock = own_clock
         members: dict[str, object] = {"aclk": In(1), "aresetn": In(1)} if own_clock else {}
+        if own_clock and host.clock:
+            members |= {f"{AXI}aclk": In(1), f"{AXI}aresetn": In(1)}
         members |= {AXI + name: member for name, member in self.shell.axi.signature.members.items()}
         members |= {"running": Out(1), "done": Out(1), "error": Out(1), "cycle": Out(64)}
         if host.interrupt:
@@ -152,8 +157,7 @@ class Top(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         if self.own_clock:
-            m.domains.sync = ClockDomain()
-            m.d.comb += [ClockSignal().eq(self.aclk), ResetSignal().eq(~self.aresetn)]
+            self._clocks(m)
         m.submodules.fabric = fabric = self.fabric
         m.submodules.shell = shell = self.shell
         wiring.connect(m, fabric.run, shell.run)
@@ -167,7 +171,7 @@ class Top(wiring.Component):
                 m.d.comb += theirs.eq(ours) if member.flow is In and not self.sdram else ours.eq(theirs)
         if self.sdram is not None:
             self._sdram(m, self.sdram)
-        self._lead_out(m, AXI, shell.axi)
+        self._lead_out(m, AXI, self._port(m))
         starting = fabric.run.request | shell.held if self.map.host.recovery else fabric.run.request
         failed = Cat(fabric.run.error).any()
         accepted = fabric.run.request & ~fabric.run.running & ~failed
@@ -180,10 +184,38 @@ class Top(wiring.Component):
             *(getattr(self, name).eq(getattr(fabric, name)) for name in self.probes),
         ]
         if self.map.host.interrupt:
-            m.d.comb += self.irq.eq(shell.irq)
+            m.d.comb += self.irq.eq(self._on_port(m, shell.irq))
         if self.stallable:
             m.d.comb += fabric.stall.eq(self.stall)
         return m
+
+    def _clocks(self, m: Module) -> None:
+        """The domains, on pins of the top."""
+        m.domains.sync = ClockDomain()
+        m.d.comb += ClockSignal().eq(self.aclk)
+        if not self.map.host.clock:
+            m.d.comb += ResetSignal().eq(~self.aresetn)
+            return
+        m.domains.host = ClockDomain()
+        m.d.comb += ClockSignal(HOST).eq(self.s_axi_aclk)
+        cross_resets(m, {"sync": ~self.aresetn, HOST: ~self.s_axi_aresetn})
+
+    def _port(self, m: Module) -> wiring.PureInterface:
+        """The host's port, on its own clock if it has one."""
+        host, axi = self.map.host, self.shell.axi
+        if not host.clock:
+            return axi
+        m.submodules.crossing = crossing = ClockCrossing(axi.signature, host.bursts)
+        wiring.connect(m, crossing.design, axi)
+        return crossing.axi
+
+    def _on_port(self, m: Module, level: Signal) -> Signal:
+        """A level, on the clock of the host's port."""
+        if not self.map.host.clock:
+            return level
+        found = Signal.like(level)
+        m.submodules.irq_crossing = FFSynchronizer(level, found, o_domain=HOST)
+        return found
 
     def _lead_out(self, m: Module, prefix: str, pins: wiring.PureInterface) -> None:
         """Joins the pins of a part to those of the top, whose names have a prefix."""

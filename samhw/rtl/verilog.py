@@ -24,6 +24,7 @@ LINT_EXCEPTIONS = {
     "CASEOVERLAP": "the conditions of a choice exclude each other, which its patterns do not show",
     "CMPCONST": "a comparison of a counter with a bound that is the end of its range in this design",
     "PROCASSINIT": "registers have a value at power-on, and a reset to it",
+    "SYNCASYNCNET": "a reset of one clock also sets the synchronisers of the other (`--host clock`)",
     "UNDRIVEN": "what nobody reads is not computed, and its name is left",
     "UNSIGNED": "a comparison of a counter with a bound that is 0 in this design",
     "UNUSEDSIGNAL": "fields of tokens that nobody reads, and names that are there for waveforms",

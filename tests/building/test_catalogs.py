@@ -18,7 +18,10 @@ from tests.support.command import good
 SPIRIT = "{http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009}"
 BUILDS = {
     "least": ("spmv", ()),
-    "most": ("spmm", ("--host", "axi4,interrupt,recovery,counters", "--fixed-extents", "--value", "bf16")),
+    "most": (
+        "spmm",
+        ("--host", "axi4,clock,interrupt,recovery,counters", "--fixed-extents", "--value", "bf16"),
+    ),
     "masters": ("spmv", ("--memory", "ddr4", "--place", "B=ddr")),
 }
 

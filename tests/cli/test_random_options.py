@@ -97,7 +97,7 @@ GOOD = {
     "regions": ("kernels", "top"),
     "target": ("sim", "vitis-hls", "verilator", "verilog", "board:arty_a7"),
     "name": ("conv", "wire"),
-    "host": ("axi4", "axi4:0", "interrupt,recovery", "counters,axi4:33", "axi"),
+    "host": ("axi4", "axi4:0", "interrupt,recovery", "clock,axi4:3", "counters,axi4:33", "axi"),
     "output": ("out", "out.json", "table.csv", "table.parquet"),
     "part": ("xcu280-fsvh2892-2L-e",),
     "clock": ("4ns", "3.3ns", "80MHz", "1GHz", "-4"),

@@ -76,7 +76,13 @@ def test_what_a_host_asks_for_comes_after_the_channel_states():
     assert list(amap.counters) == [0x100]
     assert [window.base for window in amap.windows.values()] == [0x200]
     found = amap.to_json()
-    assert found["host"] == {"id_bits": 9, "interrupt": True, "recovery": True, "counters": True}
+    assert found["host"] == {
+        "id_bits": 9,
+        "clock": False,
+        "interrupt": True,
+        "recovery": True,
+        "counters": True,
+    }
     assert found["interrupts"] == {"enable": 0x2C, "pending": 0x30}
     assert found["counters"] == {
         "address": 0x100,

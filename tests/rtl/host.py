@@ -23,16 +23,24 @@ class Host:
     Args:
         port: what has the pins of the port: the design, or what lies before it.
         base: where the port has the design.
+        clock: the domain of the port.
     """
 
     def __init__(
-        self, ctx: SimulatorContext, top: Top, domain: ClockDomain, port: object = None, base: int = 0
+        self,
+        ctx: SimulatorContext,
+        top: Top,
+        domain: ClockDomain,
+        port: object = None,
+        base: int = 0,
+        clock: str = "sync",
     ):
         self.ctx = ctx
         self.top = top
         self.domain = domain
         self.port = port or top
         self.base = base
+        self.clock = clock
 
     def _pin(self, name: str) -> Any:
         return getattr(self.port, f"s_axi_{name}")
@@ -43,21 +51,21 @@ class Host:
         pins = {"awaddr": self.base + address, "awvalid": 1, "wdata": data, "wstrb": 15, "wvalid": 1}
         for name, value in pins.items():
             ctx.set(self._pin(name), value)
-        await ctx.tick().until(self._pin("awready") & self._pin("wready"))
+        await ctx.tick(self.clock).until(self._pin("awready") & self._pin("wready"))
         for name in ("awvalid", "wvalid"):
             ctx.set(self._pin(name), 0)
         ctx.set(self._pin("bready"), 1)
-        (response,) = await ctx.tick().sample(self._pin("bresp")).until(self._pin("bvalid"))
+        (response,) = await ctx.tick(self.clock).sample(self._pin("bresp")).until(self._pin("bvalid"))
         return response == Response.OKAY
 
     async def read_response(self, address: int) -> tuple[int, Response]:
         ctx = self.ctx
         ctx.set(self._pin("araddr"), self.base + address)
         ctx.set(self._pin("arvalid"), 1)
-        await ctx.tick().until(self._pin("arready"))
+        await ctx.tick(self.clock).until(self._pin("arready"))
         ctx.set(self._pin("arvalid"), 0)
         ctx.set(self._pin("rready"), 1)
-        answer = ctx.tick().sample(self._pin("rdata"), self._pin("rresp"))
+        answer = ctx.tick(self.clock).sample(self._pin("rdata"), self._pin("rresp"))
         data, response = await answer.until(self._pin("rvalid"))
         return data, response
 

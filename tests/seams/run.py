@@ -35,10 +35,10 @@ FAULTS = ("generator", "wrong", "false alarm", "traceback", "failed", "auto refu
 """What must not happen; ``"generator"`` is a fault of this folder. The other ends are ``"right"``,
 ``"refused"`` and ``"overflow"``, where a sum of integers may leave its range in some order."""
 
-HOSTS = ("", "axi4", "recovery,interrupt", "axi4:8,counters", "axi4,interrupt,recovery,counters")
+HOSTS = ("", "axi4,clock", "clock,recovery,interrupt", "axi4:8,counters", "axi4,interrupt,recovery,counters")
 """The ports with which RTL is built, one for each case."""
 
-OFF_CHIP_HOSTS = ("", "axi4", "interrupt", "axi4:8,interrupt")
+OFF_CHIP_HOSTS = ("", "axi4", "clock,interrupt", "axi4:8,clock,interrupt")
 """Those that a design with tensors off chip may have."""
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -88,6 +88,7 @@ def write_project(
         "masters": masters,
         "beat": addresses.layout.ports.beat if addresses.layout else 0,
         "bursts": host.bursts,
+        "host_clock": host.clock,
         "id_bits": host.id_bits,
         "protocol": "AXI4" if host.bursts else "AXI4-Lite",
         **_driver(addresses, name),
@@ -98,12 +99,11 @@ def write_project(
         f"{name}_axi.v": "wrapper.v",
         "package.tcl": "package.tcl",
         f"{name}.core": "core",
-        f"{name}_litex.py": "litex.py",
+        **({} if far else {f"{name}_litex.py": "litex.py"}),
+        **({f"{name}_clocks.xdc": "clocks.xdc"} if host.clock else {}),
         f"bench/test_{name}.py": "test_bench.py",
         "bench/run.py": "run.py",
     }.items():
-        if far and template == "litex.py":
-            continue
         text = _environment().get_template(f"{template}.j2").render(context)
         (directory / path).write_text(text, encoding="utf-8")
     ports, buses = _ports(host, far), [*_buses(host, far, masters)]
@@ -125,6 +125,7 @@ def _ports(host: HostOptions, far: Sequence[TopPin]) -> list[PhysicalPort]:
     return [
         PhysicalPort("aclk", 1, "input"),
         PhysicalPort("aresetn", 1, "input"),
+        *(PhysicalPort(f"s_axi_{name}", 1, "input") for name in ("aclk", "aresetn") if host.clock),
         *(PhysicalPort(f"s_axi_{pin.name}", pin.width, pin.way) for pin in _pins(host)),
         *(PhysicalPort(*pin) for pin in far),
         *([PhysicalPort("irq", 1, "output")] if host.interrupt else []),
@@ -135,12 +136,9 @@ def _ports(host: HostOptions, far: Sequence[TopPin]) -> list[PhysicalPort]:
 
 def _buses(host: HostOptions, far: Sequence[TopPin], masters: Sequence[str]) -> Iterator[Bus]:
     """Its interfaces: AXI4 and AXI4-Lite are one kind, of which Vivado tells them apart by their ports."""
-    together = ":".join(("s_axi", *masters))
-    yield Bus(
-        *("aclk", "clock", "slave", {"CLK": "aclk"}),
-        {"ASSOCIATED_BUSIF": together, "ASSOCIATED_RESET": "aresetn"},
-    )
-    yield Bus("aresetn", "reset", "slave", {"RST": "aresetn"}, {"POLARITY": "ACTIVE_LOW"})
+    if host.clock:
+        yield from _clock("s_axi_", ["s_axi"])
+    yield from _clock("", masters if host.clock else ["s_axi", *masters])
     protocol = {"PROTOCOL": "AXI4" if host.bursts else "AXI4LITE"}
     yield Bus("s_axi", "aximm", "slave", {p.name.upper(): f"s_axi_{p.name}" for p in _pins(host)}, protocol)
     for master in masters:
@@ -152,6 +150,14 @@ def _buses(host: HostOptions, far: Sequence[TopPin], masters: Sequence[str]) -> 
     if host.interrupt:
         about = {"SENSITIVITY": "LEVEL_HIGH"}
         yield Bus("irq", "interrupt", "master", {"INTERRUPT": "irq"}, about)
+
+
+def _clock(prefix: str, buses: Sequence[str]) -> Iterator[Bus]:
+    """A clock, with its reset and the interfaces that run on it."""
+    clock, reset = f"{prefix}aclk", f"{prefix}aresetn"
+    about = {"ASSOCIATED_BUSIF": ":".join(buses), "ASSOCIATED_RESET": reset}
+    yield Bus(clock, "clock", "slave", {"CLK": clock}, about)
+    yield Bus(reset, "reset", "slave", {"RST": reset}, {"POLARITY": "ACTIVE_LOW"})
 
 
 def _masters(far: Sequence[TopPin]) -> list[str]:

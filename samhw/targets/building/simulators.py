@@ -48,6 +48,7 @@ def glue(
         channel_words=len(address_map.channel_states),
         address_bits=address_map.address_bits,
         bursts=host.bursts,
+        host_clock=host.clock,
         id_bits=host.id_bits,
         range_bytes=1 << address_map.address_bits,
         masters=layout.sizes if layout else (),

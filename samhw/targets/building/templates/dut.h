@@ -41,6 +41,7 @@ struct Pins {
     uint8_t *running, *done, *error;
     uint64_t* cycle;
     uint8_t *awlen, *wlast, *arlen;  // Of AXI4; none if the port is one of AXI4-Lite.
+    uint8_t *host_clock, *host_resetn;  // Of a port with a clock of its own; else none.
 };
 
 // The pins of a master of memory off the chip, and what it is for: `bytes` of memory, moved in bursts of `beats` of

@@ -18,6 +18,7 @@
 //   load-memory-file MASTER ADDR FILE  writes the bytes of a file into a master's memory
 //   read-memory-file MASTER ADDR COUNT FILE  reads bytes of it into a file
 //   memory-log             the requests of the last run, as lines of a log; they follow the answer
+//   host-clock PERIOD      from now on, the period of a host's own clock, in hundredths of the design's
 //   reset                  takes the design back to power-on; the memories keep what they hold
 //
 // A failure is one sentence on stderr; the exit code is 2 for a bad command and 1 for anything else.
@@ -96,9 +97,14 @@ public:
 class Harness {
     static constexpr uint64_t patience = 100000;  // Cycles that the host port may take for an answer: an SDRAM has to be made ready first.
 
+    // Of the design's clock. A host's own has another period, unless it is told, and begins elsewhere.
+    static constexpr uint64_t period = 100;
+
     std::unique_ptr<Dut> dut;
     Pins pins;
-    uint64_t ticks = 0;
+    uint64_t ticks = 0, host_ticks = 0;
+    uint64_t host_period = 73, next_edge = period, next_host_edge = 31;
+    uint64_t moments = 0;
     bool waving = false;
     bool started = false;
     StallPatterns stalls;
@@ -107,13 +113,19 @@ class Harness {
     bool tracing = false;
     Trace trace;
 
+    // Everything settles, and is recorded.
+    void look() {
+        dut->eval();
+        if (waving) dut->dump_wave(moments);
+        ++moments;
+    }
+
     // The first half of a clock cycle: after it, everything that depends on inputs is settled and may be sampled.
     void settle() {
         if (!stalls.empty()) dut->stall(stalls.at(*pins.cycle));
         if (*pins.running)
             for (Memory& memory : memories) memory.drive(*pins.cycle);
-        dut->eval();
-        if (waving) dut->dump_wave(2 * ticks);
+        look();
         if (*pins.running) {
             started = true;
             for (Memory& memory : memories) memory.look(*pins.cycle);
@@ -127,15 +139,36 @@ class Harness {
     // The second half: the rising edge.
     void edge() {
         *pins.aclk = 1;
-        dut->eval();
-        if (waving) dut->dump_wave(2 * ticks + 1);
+        look();
         *pins.aclk = 0;
         ++ticks;
+        next_edge += period;
     }
 
+    // A cycle of the design, and all that have begun on the host's own clock, whose pins stay.
     void tick() {
+        while (pins.host_clock && next_host_edge < next_edge) {
+            look();
+            host_edge();
+        }
         settle();
         edge();
+    }
+
+    // The same for a cycle of the host's clock: the design goes on to where it ends.
+    void host_settle() {
+        if (!pins.host_clock) return settle();
+        while (next_edge <= next_host_edge) tick();
+        look();
+    }
+
+    void host_edge() {
+        ++host_ticks;
+        if (!pins.host_clock) return edge();
+        *pins.host_clock = 1;
+        look();
+        *pins.host_clock = 0;
+        next_host_edge += host_period;
     }
 
     [[noreturn]] void no_answer(uint32_t address) {
@@ -155,10 +188,22 @@ public:
         pins = dut->pins();
         started = false;
         connect_memories();
-        *pins.aresetn = 0;
-        tick();
-        tick();
-        *pins.aresetn = 1;
+        reset(0);
+        // Those of two clocks hold each other, for some cycles of the slower one.
+        for (uint64_t held = ticks + (pins.host_clock ? 8 + 8 * host_period / period : 2); ticks < held;) tick();
+        reset(1);
+    }
+
+    void reset(uint8_t level) {
+        *pins.aresetn = level;
+        if (pins.host_clock) *pins.host_resetn = level;
+    }
+
+    void set_host_clock(uint64_t hundredths) {
+        if (!pins.host_clock) throw BadCommand("this build has one clock");
+        if (hundredths == 0) throw BadCommand("a clock has a period");
+        host_period = hundredths;
+        next_host_edge = next_edge + host_period;
     }
 
     // After power-on, the memories have the pins of another design, and what they held.
@@ -190,7 +235,7 @@ public:
         return lines.str();
     }
 
-    uint64_t clock() const { return ticks; }
+    uint64_t clock() const { return pins.host_clock ? host_ticks : ticks; }
 
     // The port would take an address after its range for one in it.
     void check_range(const char* what, uint32_t base, size_t words) {
@@ -222,7 +267,7 @@ public:
                 *pins.awlen = static_cast<uint8_t>(beats - 1);
                 *pins.wlast = sent + 1 == ends;
             }
-            settle();
+            host_settle();
             if (*pins.awvalid && *pins.awready) addressed += beats;
             sent += *pins.wvalid && *pins.wready;
             if (*pins.bvalid) {
@@ -232,7 +277,7 @@ public:
                 deadline = ticks + patience;
             }
             if (ticks > deadline) no_answer(base + 4 * static_cast<uint32_t>(answered));
-            edge();
+            host_edge();
         }
         *pins.awvalid = *pins.wvalid = *pins.bready = 0;
     }
@@ -249,7 +294,7 @@ public:
             *pins.arvalid = addressed < count;
             *pins.araddr = at;
             if (pins.arlen) *pins.arlen = static_cast<uint8_t>(beats - 1);
-            settle();
+            host_settle();
             if (*pins.arvalid && *pins.arready) addressed += beats;
             if (*pins.rvalid) {
                 if (*pins.rresp) refused("read", base + 4 * static_cast<uint32_t>(words.size()));
@@ -257,7 +302,7 @@ public:
                 deadline = ticks + patience;
             }
             if (ticks > deadline) no_answer(base + 4 * static_cast<uint32_t>(words.size()));
-            edge();
+            host_edge();
         }
         *pins.arvalid = *pins.rready = 0;
         return words;
@@ -402,6 +447,8 @@ Answer execute(Harness& harness, const std::string& text, std::istream& input) {
             bytes = found;
         else
             write_file(file_name(line), found);
+    } else if (command == "host-clock") {
+        harness.set_host_clock(argument<uint64_t>(line));
     } else if (command == "memory-log") {
         bytes = harness.memory_log();
     } else if (command == "reset") {

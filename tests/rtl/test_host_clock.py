@@ -214,7 +214,7 @@ def test_what_is_taken_beside_a_reset_arrives(periods: tuple[float, float], burs
 
 @pytest.mark.parametrize("periods", PERIODS)
 def test_a_design_runs_and_runs_again(periods: tuple[float, float]) -> None:
-    """On two clocks; a reset of both in the middle of a transfer leaves nothing behind."""
+    """On two clocks; a reset of both in the middle of a transfer leaves nothing."""
     top = Top(Design.of(copy_graph()), Arch(), host=HostOptions.parse("clock,interrupt"))
     m = Module()
     domains = [ClockDomain("sync"), ClockDomain("host")]

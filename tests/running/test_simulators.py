@@ -80,7 +80,7 @@ def test_a_correlation_has_a_column_for_each() -> None:
     assert shown.exit_code == 0, shown.output
     assert "Icarus cycles" in shown.output
     assert "1 of 1 cycle counts equal" in shown.output
-    told = json.loads(CliRunner().invoke(main, [*command, "--json", "-"]).output)
+    told = json.loads(CliRunner().invoke(main, [*command, "--json", "-"]).stdout)
     (row,) = told["kernels"]
     assert row["others"] == {"icarus": row["model_cycles"]}
     assert row["rtl_cycles"] == row["model_cycles"]

@@ -14,6 +14,7 @@ from samhw.graph.ir import Memory
 from samhw.graph.numerics import ValueType
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
 from samhw.graph.pools import Pool, pools_of
+from samhw.graph.shared_ports import SharedPort, shared_ports
 from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
@@ -23,6 +24,7 @@ __all__ = [
     "MOST_ACTORS",
     "NO_NODE",
     "REGION",
+    "PORT_STATES",
     "STATES",
     "AddressMap",
     "Cause",
@@ -62,6 +64,9 @@ _FIRST_EXTENT = 0x1C
 
 STATES = ("firing", "starved", "blocked", "spaced")
 """What counters count of an actor, in the order of their words."""
+
+PORT_STATES = ("firing", "starved", "blocked", "memory")
+"""The same of an actor of a port to memory off the chip."""
 
 MOST_ACTORS = 16
 """Of a node; the words of its counters are as many times those of an actor."""
@@ -165,11 +170,15 @@ class AddressMap:
         self.interrupts = range(end, end + 2 * _WORD * host.interrupt, _WORD)
         end = self.interrupts.stop
         self.counters = range(0)
+        self.counted_ports: tuple[SharedPort, ...] = ()
         if host.counters:
+            if layout is not None:
+                self.counted_ports = shared_ports(design, layout)
             each = _WORD * MOST_ACTORS * len(STATES)
-            size = 1 << (each * len(design.built_nodes) - 1).bit_length()
+            words = each * (len(design.built_nodes) + len(self.counted_ports))
+            size = 1 << (words - 1).bit_length()
             first = -(-end // size) * size
-            self.counters = range(first, first + each * len(design.built_nodes), each)
+            self.counters = range(first, first + words, each)
             end = first + size
         self.layout = layout
         self.windows: dict[str, Window] = {}
@@ -200,6 +209,17 @@ class AddressMap:
             if layout.chip is not None:
                 chosen.append(layout.chip.to_json())
         self.identity = _hash32([_plain(design), arch.to_json(), *chosen])
+
+    @property
+    def counted(self) -> dict[str, tuple[str, ...]]:
+        """What has counters, by `Design.built_label`, with the states that they count: nodes, and then ports
+        to memory off the chip, each by the name that it has in the first of its fabrics."""
+        design = self.design
+        found = {design.built_label(fabric, node.name): STATES for fabric, node in design.built_nodes}
+        for port in self.counted_ports:
+            fabric = next(iter(port.users))
+            found[design.built_label(fabric, port.first.name)] = PORT_STATES
+        return found
 
     def whole(self, pool: Pool) -> Window:
         """All of a pool as if it were the memory that gives it its name, for what builds it."""
@@ -266,6 +286,9 @@ class AddressMap:
                 "node_words": self.counters.step // _WORD,
                 "states": list(STATES),
             }
+            if self.counted_ports:
+                ports = [name for name, states in self.counted.items() if states is PORT_STATES]
+                chosen["counters"] |= {"ports": ports, "port_states": list(PORT_STATES)}
         return chosen
 
     def __repr__(self) -> str:

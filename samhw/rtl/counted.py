@@ -1,13 +1,14 @@
-"""A primitive with counters of what its actors spend a run on (docs/host_port.md)."""
+"""A component with counters of what its actors spend a run on (docs/host_port.md)."""
 
-from amaranth.hdl import Array, Cat, Const, Elaboratable, Fragment, Module, Signal, Value
+from amaranth.hdl import Array, Const, Elaboratable, Fragment, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph.address_map import MOST_ACTORS, STATES
 from samhw.rtl.actor import Primitive
-from samhw.rtl.firing import FiringTable, watched
+from samhw.rtl.firing import Watched, watched
 from samhw.rtl.shared import Make, Shared, plainly
+from samhw.rtl.units.unit import delayed
 
 __all__ = ["Counted", "CountsSignature"]
 
@@ -29,12 +30,13 @@ class CountsSignature(wiring.Signature):
 
 
 class Counted(Shared):
-    """A primitive, and for each of its actors the numbers of cycles in each of `STATES`.
+    """A primitive, or a port to memory off the chip, and for each of its actors the numbers of cycles in each
+    of `STATES`; those of a port wait for memory where others are spaced.
 
     Args:
-        make: of the primitive.
+        make: of what is counted.
 
-    Members beside those of the primitive:
+    Members beside its own:
         counts: a `CountsSignature`.
     """
 
@@ -46,28 +48,29 @@ class Counted(Shared):
 
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
-        with watched() as tables:
+        with watched() as actors:
             inner = Fragment.get(plainly(self.inner, platform), platform)
-        m.submodules.primitive = _Elaborated(inner)
+        m.submodules.inner = _Elaborated(inner)
         for path, member, port in self.inner.signature.flatten(self.inner):
             ours: Value = self
             for part in path:
                 ours = ours[part] if isinstance(part, int) else getattr(ours, part)
             ours, theirs = Value.cast(ours), Value.cast(port)
             m.d.comb += theirs.eq(ours) if member.flow is In else ours.eq(theirs)
-        assert len(tables) <= MOST_ACTORS, f"{len(tables)} actors, of which {MOST_ACTORS} can be counted"
-        words = [word for table in tables for word in self._count(m, table)]
+        assert len(actors) <= MOST_ACTORS, f"{len(actors)} actors, of which {MOST_ACTORS} can be counted"
+        words = [word for actor in actors for word in self._count(m, actor)]
         m.d.sync += self.counts.word.eq(Array([*words, Const(0, 32)])[self.counts.select])
         return m
 
-    def _count(self, m: Module, table: FiringTable) -> list[Value]:
+    def _count(self, m: Module, actor: Watched) -> list[Value]:
         """The counters of an actor, in the order of `STATES`."""
         # From registers: what an actor does is known late in a cycle.
-        fired, there, room, begin = (Signal(name=name) for name in ("fired", "there", "room", "begin"))
-        m.d.sync += [
-            Cat(fired, there, room, begin).eq(Cat(table.fired, table.there, table.room, self.counts.begin))
-        ]
-        firing, starved, blocked, spaced, waiting = (Signal(32, name=name) for name in (*STATES, "waiting"))
+        fired, there, room, begin = (
+            delayed(m, value) for value in (actor.fired, actor.there, actor.room, self.counts.begin)
+        )
+        counters = [Signal(32, name=name) for name in STATES]
+        firing, starved, blocked, other = counters
+        waiting = Signal(32)  # `starved`, and the cycles without a head since the last firing
         with m.If(fired):
             m.d.sync += [firing.eq(firing + 1), starved.eq(waiting)]
         with m.Elif(~there):
@@ -75,11 +78,13 @@ class Counted(Shared):
         with m.Elif(~room):
             m.d.sync += blocked.eq(blocked + 1)
         with m.Else():
-            m.d.sync += spaced.eq(spaced + 1)
+            m.d.sync += other.eq(other + 1)
+        if actor.late is not None:
+            with m.If(fired & delayed(m, actor.late, 2)):
+                m.d.sync += [other.eq(other + (waiting - starved)), starved.eq(starved), waiting.eq(starved)]
         # After its last firing, and until the next start, an actor waits for nothing.
         with m.If(begin):
             m.d.sync += waiting.eq(starved)
-        counters = [firing, starved, blocked, spaced]
         with m.If(self.counts.clear):
             m.d.sync += [counter.eq(0) for counter in (*counters, waiting)]
         return list(counters)

@@ -101,7 +101,7 @@ class Fabric(wiring.Component):
             regions=len(design.regions),
             channels=len(self.channels),
             recovery=recovery,
-            counted=len(self.nodes) if counters else 0,
+            counted=len(self.nodes) + len(self.needs) if counters else 0,
         )
         members: dict[str, object] = {
             "run": Out(run),
@@ -109,8 +109,11 @@ class Fabric(wiring.Component):
             "memories": Out(wiring.Signature(memories)),
         }
         if layout is not None:
-            signature = OffChipSignature(self.needs, len(design.regions), apart=design.is_parallel)
-            members["off_chip"] = Out(signature)
+            members["off_chip"] = Out(
+                OffChipSignature(
+                    self.needs, len(design.regions), apart=design.is_parallel, counters=counters
+                )
+            )
         if stall_ports:
             members["stall"] = In(len(self.stallable))
         if probes:
@@ -247,15 +250,15 @@ class Fabric(wiring.Component):
     def _connect_counters(self, m: Module) -> None:
         run = self.run
         requested = run.request & ~run.running & ~Cat(run.error).any()
+        counted = [(unit.counts, self._start_of(fabric)) for (fabric, _), unit in self.nodes.items()]
+        for k, need in enumerate(self.needs):
+            starts = any_of(self._control.start[turn] for turn in sorted(need.shared.ports))
+            counted.append((getattr(self.off_chip, f"counts{k}"), starts))
         words = []
-        for number, ((fabric, _), unit) in enumerate(self.nodes.items()):
-            select = unit.counts.select
-            m.d.comb += [
-                unit.counts.clear.eq(requested),
-                unit.counts.begin.eq(self._start_of(fabric)),
-                select.eq(run.counter),
-            ]
-            words.append(Mux(delayed(m, run.counter[len(select) :]) == number, unit.counts.word, 0))
+        for number, (counts, starts) in enumerate(counted):
+            select = counts.select
+            m.d.comb += [counts.clear.eq(requested), counts.begin.eq(starts), select.eq(run.counter)]
+            words.append(Mux(delayed(m, run.counter[len(select) :]) == number, counts.word, 0))
         m.d.sync += run.count.eq(any_of(words))
 
     def _bound(self) -> Iterator[tuple[Key, Mapping[int, Node]]]:

@@ -5,16 +5,33 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from amaranth.hdl import Const, Elaboratable, Module, Signal, Value, ValueLike
 from amaranth.lib.wiring import PureInterface
 
 from samhw.rtl.logic import all_of, any_of, chosen
 
-__all__ = ["FiringTable", "watched"]
+__all__ = ["FiringTable", "Watched", "watch", "watched"]
 
 _NONE: Mapping[PureInterface, ValueLike] = MappingProxyType({})
-_watchers: "ContextVar[list[FiringTable] | None]" = ContextVar("watchers", default=None)
+_watchers: "ContextVar[list[Watched] | None]" = ContextVar("watchers", default=None)
+
+
+class Watched(NamedTuple):
+    """What an actor does in a cycle.
+
+    Attributes:
+        fired: a firing happens.
+        there: the heads of the next firing are there,
+        room: and its slots are, too.
+        late: if the next firing is in the next cycle, what came last was from memory off the chip.
+    """
+
+    fired: Value
+    there: Value
+    room: Value
+    late: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +90,6 @@ class FiringTable(Elaboratable):
     Attributes:
         fired: a firing happens in this cycle.
         protocol: a combination of heads that no row covers, or that do not agree in the row that does.
-        there, room: in a `watched` table, the heads of the next firing are there; and its slots, too.
     """
 
     def __init__(
@@ -87,8 +103,6 @@ class FiringTable(Elaboratable):
     ):
         self.fired = Signal()
         self.protocol = Signal()
-        self.there = Signal()
-        self.room = Signal()
         self._m = m
         self._heads = tuple(heads)
         self._stall = Value.cast(stall)
@@ -150,22 +164,29 @@ class FiringTable(Elaboratable):
                 all_of(head.valid for head in self._heads) & ~any_of(row.open for row in self._rows)
             ),
         ]
-        if (tables := _watchers.get()) is not None:
-            tables.append(self)
-            m.d.comb += [
-                self.there.eq(any_of(row.there for row in self._rows)),
-                self.room.eq(any_of(row.there & row.room for row in self._rows)),
-            ]
+        there = any_of(row.there for row in self._rows)
+        watch(m, Watched(self.fired, there, any_of(row.there & row.room for row in self._rows)))
         return m
 
 
+def watch(m: Module, actor: Watched) -> None:
+    """Shows an actor to the one who watches what is elaborated, if there is one."""
+    if (actors := _watchers.get()) is None:
+        return
+    shown = [None if value is None else Signal(name=name) for name, value in actor._asdict().items()]
+    m.d.comb += [
+        signal.eq(value) for signal, value in zip(shown, actor, strict=True) if signal is not None
+    ]
+    actors.append(Watched(*shown))
+
+
 @contextmanager
-def watched() -> Iterator[list[FiringTable]]:
-    """The tables that are elaborated meanwhile, each with `there` and `room`."""
-    tables: list[FiringTable] = []
-    token = _watchers.set(tables)
+def watched() -> Iterator[list[Watched]]:
+    """The actors that are elaborated meanwhile."""
+    actors: list[Watched] = []
+    token = _watchers.set(actors)
     try:
-        yield tables
+        yield actors
     finally:
         _watchers.reset(token)
 

@@ -78,7 +78,7 @@ class RunSignature(wiring.Signature):
             `RunControl`.
         empty, full: a bit for each channel that is built.
         clear: with `recovery`, takes the fabric to where a reset does.
-        counter: with counters of `counted` nodes, the number of a counter, as the address map has them.
+        counter: with counters of that many nodes and ports, `counted`, the number of a counter, as the address map has them.
         count: the counter that was asked for two cycles ago.
     """
 
@@ -103,9 +103,9 @@ class RunSignature(wiring.Signature):
         )
 
 
-def counter_bits(nodes: int) -> int:
-    """Bits of the number of a counter: state, actor, node."""
-    return (nodes * MOST_ACTORS * len(STATES) - 1).bit_length()
+def counter_bits(counted: int) -> int:
+    """Bits of the number of a counter: state, actor, node or port."""
+    return (counted * MOST_ACTORS * len(STATES) - 1).bit_length()
 
 
 def memory_members(memories: Iterable[str]) -> dict[str, str]:

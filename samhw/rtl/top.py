@@ -50,7 +50,7 @@ def master_pins(masters: Sequence[wiring.PureInterface]) -> dict[str, tuple[wiri
 
 def _check_off_chip(host: HostOptions, layout: OffChipLayout) -> None:
     """Raises `InputError` for choices of the host that do not go with memory off the chip."""
-    for name in ("recovery", "counters"):
+    for name in ("recovery",):
         if getattr(host, name):
             raise InputError(
                 f"'--host {name}' needs all tensors on chip, but this design has some off chip; leave out "
@@ -128,7 +128,11 @@ class Top(wiring.Component):
         self.off_chip: OffChipPorts | None = None
         if layout is not None:
             self.off_chip = OffChipPorts(
-                layout, self.fabric.needs, len(design.regions), apart=design.is_parallel
+                layout,
+                self.fabric.needs,
+                len(design.regions),
+                apart=design.is_parallel,
+                counters=host.counters,
             )
         self.sdram: Sdram | None = None
         self.chip_model = chip_model

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.graph import HostOptions
+from samhw.graph import ConstantMemory, HostOptions, Ports, RandomMemory
+from samhw.lang import Program
+from samhw.targets.backends import HostRun
 from tests.support.spent import counted, simulated
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
@@ -45,21 +47,59 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 }
 
 
+def _drawn(program: Program) -> dict[str, np.ndarray]:
+    """Small numbers for all inputs, half of them zeros."""
+    rng = np.random.default_rng(4)
+    shapes = {decl.name: [extent or 1 for extent in decl.shape] for decl in program.inputs}
+    return {
+        name: rng.integers(-3, 4, shape) * (rng.random(shape) < 0.5) for name, shape in shapes.items()
+    }
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_what_actors_spend_is_what_the_simulator_says(program: str) -> None:
     text, value = PROGRAMS[program]
-    rng = np.random.default_rng(4)
     design = samhw.compile(text, value=value, schedule=SCHEDULES.get(program))
-    data = {
-        name: rng.integers(-3, 4, [extent or 1 for extent in decl.shape])
-        * (rng.random([extent or 1 for extent in decl.shape]) < 0.5)
-        for name, decl in design.program.tensors.items()
-        if decl in design.program.inputs
-    }
-    run = design.host_run(data)
+    run = design.host_run(_drawn(design.program))
     wanted = simulated(run)
     assert counted(run, HostOptions.parse("axi4,counters"), times=2) == [wanted, wanted]
     if program == "sums that wait for each other":
         assert sum(spaced for spent in wanted.values() for _, _, _, spaced in spent)
     if program == "arrays in banks":
         assert run.compiled.design.memory["X.vals"].banks == 2
+
+
+OFF_CHIP = {
+    "lines that wait": (SPMM, "i32", ConstantMemory(40, Ports(beat=4, line=16, lines=4, ahead=1)), {}),
+    "few places for lines": (SPMM, "f32", RandomMemory(5, Ports(beat=4, line=4, lines=2, ahead=0)), {}),
+    "two masters, regions in turns": (
+        f"{SPMM}\nS[i, j] = T[i, j] * X[i, j]",
+        "i32",
+        RandomMemory(7, Ports(beat=8, line=32, lines=8, masters=2)),
+        {"fuse": "none"},
+    ),
+    "equal regions share ports": (
+        "tensor A[i=9, k=9] : csr\ntensor v[k=9]\ntensor w[k=9]\nx[i] = A[i, k] * v[k]\ny[i] = A[i, k] * w[k]",
+        "i32",
+        ConstantMemory(12, Ports(beat=4, line=8, lines=4, ahead=1)),
+        {"fuse": "none"},
+    ),
+    "regions side by side": (
+        *PROGRAMS["regions side by side"],
+        ConstantMemory(9, Ports(beat=4, line=8, lines=4, ahead=2)),
+        SCHEDULES["regions side by side"],
+    ),
+    "a scan": (*PROGRAMS["a scan"], RandomMemory(1, Ports(beat=4, line=8, lines=4, ahead=1)), {}),
+}
+
+
+@pytest.mark.parametrize("program", OFF_CHIP)
+def test_what_actors_and_ports_spend_beside_a_memory(program: str) -> None:
+    text, value, memory, schedule = OFF_CHIP[program]
+    design = samhw.compile(text, value=value, schedule=schedule)
+    workload = design.bind(_drawn(design.program))
+    run = HostRun.of(design.compile_for(workload, memory), workload.tensors)
+    wanted = simulated(run, memory)
+    assert counted(run, HostOptions.parse("axi4,counters"), times=2, memory=memory) == [wanted, wanted]
+    ports = {name: actors for name, actors in wanted.items() if name.endswith((".pos", ".vals"))}
+    assert sum(waited for actors in ports.values() for *_, waited in actors)

@@ -1,52 +1,103 @@
 """What the actors of a run spend their cycles on, by the simulator and by the counters of the RTL."""
 
-from samhw.graph import HostOptions
-from samhw.sim import Result, simulate_regions
+from collections.abc import Iterable
+
+from samhw.compiler.placement import arrays_off_chip, layout_beside
+from samhw.graph import Design, HostOptions, OffChip, OffChipLayout, OffChipMemory, OffChipPort
+from samhw.graph.address_map import PORT_STATES, STATES
+from samhw.graph.shared_ports import shared_ports
+from samhw.sim import ActorStats, Result, simulate_regions
 from samhw.targets.backends.backend import HostRun
 from samhw.targets.running.driver import VerilatedDesign
 
-__all__ = ["Spent", "counted", "simulated"]
+__all__ = ["Spent", "counted", "simulated", "told"]
 
 Spent = dict[str, list[tuple[int, ...]]]
-"""By `Design.built_label`, for each actor of the node the cycles in which it fires, is starved, blocked and
-spaced, in order."""
+"""By `AddressMap.counted`, for each actor of a node the cycles in which it fires, is starved, blocked and
+spaced, or of a port waits for memory, in order."""
 
 
-def simulated(run: HostRun) -> Spent:
-    """By the simulator; regions that share a fabric together, under the name of the first one."""
-    design, arch = run.compiled.design, run.compiled.arch
-    results = simulate_regions(design, arch, dict(run.inputs.memories), run.inputs.extents)
-    by_region = dict(zip(design.turns, results, strict=True))
+def simulated(run: HostRun, memory: OffChipMemory | None = None) -> Spent:
+    """By the simulator; regions that share a fabric, or a port, together, under the name of the first one.
+
+    Args:
+        memory: what holds the tensors that lie off the chip.
+    """
+    compiled = run.compiled
+    held = None if memory is None else OffChip(memory, arrays_off_chip(compiled, memory))
+    results = simulate_regions(
+        compiled.design, compiled.arch, dict(run.inputs.memories), run.inputs.extents, memory=held
+    )
+    by_region = dict(zip(compiled.design.turns, results, strict=True))
+    layout = layout_beside(compiled, memory)
+    found = _of_nodes(compiled.design, by_region)
+    return found if layout is None else found | _of_ports(compiled.design, layout, by_region)
+
+
+def _of_nodes(design: Design, results: dict[int, Result]) -> Spent:
     found: Spent = {}
     for fabric, group in enumerate(design.groups):
         for nodes in zip(*(design.regions[region].nodes for region in group), strict=True):
-            actors = [
-                _of_actors(by_region[region], node.name) for region, node in zip(group, nodes, strict=True)
-            ]
-            together = (tuple(map(sum, zip(*each, strict=True))) for each in zip(*actors, strict=True))
-            found[design.built_label(fabric, nodes[0].name)] = sorted(together)
+            stats = (results[region].nodes[node.name] for region, node in zip(group, nodes, strict=True))
+            actors = (
+                [a for name, a in stat.actors.items() if not name.endswith(_OF_PORTS)] for stat in stats
+            )
+            found[design.built_label(fabric, nodes[0].name)] = _together(actors, STATES)
     return found
 
 
-def _of_actors(result: Result, node: str) -> list[tuple[int, ...]]:
-    return [
-        (a.firings, sum(a.starved.values()), sum(a.blocked.values()), a.spaced)
-        for name, a in result.nodes[node].actors.items()
-        if not name.endswith((".take", ".deliver"))  # Of a port to banks.
-    ]
+_OF_PORTS = (".take", ".look", ".deliver", ".gather")
+"""The ends of the names of actors that belong to a port of a node."""
 
 
-def counted(run: HostRun, host: HostOptions, times: int = 1) -> list[Spent]:
+def _of_ports(design: Design, layout: OffChipLayout, results: dict[int, Result]) -> Spent:
+    found: Spent = {}
+    for shared in shared_ports(design, layout):
+        actors = (_of_port(results[region], port) for region, port in shared.ports.items())
+        found[design.built_label(next(iter(shared.users)), shared.first.name)] = _together(
+            actors, PORT_STATES
+        )
+    return found
+
+
+def _of_port(result: Result, port: OffChipPort) -> list[ActorStats]:
+    own = f"{port.name.removeprefix(f'{port.node}.')}."
+    return [a for name, a in result.nodes[port.node].actors.items() if name.startswith(own)]
+
+
+def _together(actors: Iterable[list[ActorStats]], states: tuple[str, ...]) -> list[tuple[int, ...]]:
+    """Of each actor, the cycles in its states in all regions."""
+    return sorted(
+        tuple(map(sum, zip(*(_states(actor, states) for actor in each), strict=True)))
+        for each in zip(*actors, strict=True)
+    )
+
+
+def _states(actor: ActorStats, states: tuple[str, ...]) -> tuple[int, ...]:
+    cycles = {
+        "firing": actor.firings,
+        "starved": sum(actor.starved.values()),
+        "blocked": sum(actor.blocked.values()),
+        "spaced": actor.spaced,
+        "memory": actor.memory,
+    }
+    return tuple(cycles[state] for state in states)
+
+
+def counted(
+    run: HostRun, host: HostOptions, times: int = 1, memory: OffChipMemory | None = None
+) -> list[Spent]:
     """By the counters, after each run of one build."""
-    rtl = VerilatedDesign.build(run.compiled.design, run.compiled.arch, host=host)
+    layout = layout_beside(run.compiled, memory)
+    rtl = VerilatedDesign.build(run.compiled.design, run.compiled.arch, host=host, layout=layout)
     found: list[Spent] = []
     with rtl.session() as session:
         for _ in range(times):
-            session.run(*run.inputs)
-            found.append(
-                {
-                    node: sorted(tuple(actor.values()) for actor in actors)
-                    for node, actors in session.spent().items()
-                }
-            )
+            session.run(*run.inputs, memory=memory)
+            found.append(told(session.spent()))
     return found
+
+
+def told(spent: dict[str, list[dict[str, int]]]) -> Spent:
+    """What a session has read, in the order in which the simulator's are."""
+    return {name: sorted(tuple(actor.values()) for actor in actors) for name, actors in spent.items()}

@@ -13,6 +13,7 @@ from samhw.graph.off_chip import OffChipLayout
 from samhw.graph.off_chip_numbers import Ports as PortNumbers
 from samhw.rtl.access import PutSignature
 from samhw.rtl.axi4 import Axi4Signature
+from samhw.rtl.counted import Counted, CountsSignature
 from samhw.rtl.logic import all_of, any_of, chosen
 from samhw.rtl.off_chip.geometry import Geometry
 from samhw.rtl.off_chip.master import LEAST_OFFER, RequestArbiter, Sender, id_bits
@@ -38,9 +39,12 @@ class OffChipSignature(wiring.Signature):
         start: a bit for each region: it starts.
         fired: an actor of a port fires, or a request is not answered.
         settled: all ports rest, and all their requests are answered; `apart`, those of each region.
+        counts<k>: with `counters`, those of each port.
     """
 
-    def __init__(self, ports: Sequence[PortNeeds], regions: int, *, apart: bool = False):
+    def __init__(
+        self, ports: Sequence[PortNeeds], regions: int, *, apart: bool = False, counters: bool = False
+    ):
         self.ports = tuple(ports)
         super().__init__(
             {
@@ -53,6 +57,7 @@ class OffChipSignature(wiring.Signature):
                 "start": Out(regions),
                 "fired": In(1),
                 "settled": In(regions if apart else 1),
+                **{f"counts{k}": In(CountsSignature()) for k in range(len(ports) * counters)},
             }
         )
 
@@ -60,12 +65,17 @@ class OffChipSignature(wiring.Signature):
 @dataclass
 class _Port:
     need: PortNeeds
-    unit: ReadPort | WritePort
+    unit: ReadPort | WritePort | Counted
     base: Value | int
     """The first line of its array."""
     number: Value | int
     """Its own at its master. Between its regions it is of no meaning: then the port neither has a request nor
     waits for an answer."""
+
+    @property
+    def writes(self) -> bool:
+        """It is a write port."""
+        return self.need.shared.first.write
 
     @property
     def line(self) -> Value:
@@ -89,6 +99,7 @@ class OffChipPorts(wiring.Component):
 
     Args:
         apart: some regions run side by side, and each has an end of its own.
+        counters: ports count what they spend a run on.
 
     Members:
         fabric: to the fabric.
@@ -102,7 +113,13 @@ class OffChipPorts(wiring.Component):
     axi: Sequence[wiring.PureInterface]
 
     def __init__(
-        self, layout: OffChipLayout, needs: Sequence[PortNeeds], regions: int, *, apart: bool = False
+        self,
+        layout: OffChipLayout,
+        needs: Sequence[PortNeeds],
+        regions: int,
+        *,
+        apart: bool = False,
+        counters: bool = False,
     ):
         numbers = layout.ports
         if numbers.offer < LEAST_OFFER:
@@ -111,11 +128,13 @@ class OffChipPorts(wiring.Component):
                 f"is made, or later; give offer={LEAST_OFFER}."
             )
         self.layout = layout
-        self._ports = [_port(numbers, need) for need in needs]
+        self.counters = counters
+        self._ports = [_port(numbers, need, counters) for need in needs]
         masters = {
             f"axi{n}": In(_signature(layout, n, max(_count(self._at(n)), 1))) for n in range(numbers.masters)
         }
-        super().__init__({"fabric": In(OffChipSignature(needs, regions, apart=apart)), **masters})
+        fabric = OffChipSignature(needs, regions, apart=apart, counters=counters)
+        super().__init__({"fabric": In(fabric), **masters})
         self.axi = [getattr(self, f"axi{n}") for n in range(numbers.masters)]
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -123,22 +142,23 @@ class OffChipPorts(wiring.Component):
         for k, port in enumerate(self._ports):
             m.submodules[f"port{k}"] = port.unit
             wiring.connect(m, wiring.flipped(getattr(self.fabric, f"port{k}")), port.unit.node)
-            if isinstance(port.unit, WritePort):
+            if port.writes:
                 shared = port.need.shared
                 m.d.comb += [
                     port.unit.start.eq(self._starts(shared.ports)),
                     port.unit.begin.eq(self._starts(shared.begins)),
                 ]
-            elif port.unit.varies:
+            elif "end" in port.need.shared.by_region:
                 m.d.comb += port.unit.end.eq(getattr(self.fabric, f"end{k}"))
             if "base" in port.need.shared.by_region:
                 port.base = getattr(self.fabric, f"base{k}")
             if "number" in port.need.shared.by_region:
                 port.number = getattr(self.fabric, f"number{k}")
-        units = [port.unit for port in self._ports]
-        busy = (u.pending if isinstance(u, WritePort) else ~u.settled for u in units)
+            if self.counters:
+                wiring.connect(m, wiring.flipped(getattr(self.fabric, f"counts{k}")), port.unit.counts)
+        busy = (port.unit.pending if port.writes else ~port.unit.settled for port in self._ports)
         m.d.comb += [
-            self.fabric.fired.eq(any_of(unit.fired for unit in units) | any_of(busy)),
+            self.fabric.fired.eq(any_of(port.unit.fired for port in self._ports) | any_of(busy)),
             self.fabric.settled.eq(Cat(self._settled(turns) for turns in self._ends())),
         ]
         for master in range(self.layout.ports.masters):
@@ -192,9 +212,9 @@ def _made(ports: Sequence[_Port], number: int) -> Value:
     return any_of(port.unit.requests.made & port.has(number) for port in own)
 
 
-def _port(numbers: PortNumbers, need: PortNeeds) -> _Port:
-    first = need.shared.first
-    return _Port(need, _unit(numbers, need), first.array.base // numbers.line, first.number)
+def _port(numbers: PortNumbers, need: PortNeeds, counters: bool) -> _Port:
+    first, unit = need.shared.first, _unit(numbers, need)
+    return _Port(need, Counted(unit.make) if counters else unit, first.array.base // numbers.line, first.number)
 
 
 def _unit(numbers: PortNumbers, need: PortNeeds) -> ReadPort | WritePort:
@@ -254,7 +274,7 @@ def _take(
             each.unit.requests.line.ready.eq(here & valid & sender.ready),
         ]
         lines.append((here & each.waits, each.line))
-        if isinstance(each.unit, WritePort):
+        if each.writes:
             writes.append(here & each.waits)
     m.d.comb += [
         sender.valid.eq(valid),
@@ -268,7 +288,7 @@ def _send(m: Module, sender: Sender, ports: Sequence[_Port]) -> None:
     """Joins the sender to the write ports."""
     data, strobes = [], []
     for k, each in enumerate(ports):
-        if isinstance(each.unit, WritePort):
+        if each.writes:
             here = Signal(name=f"sends{k}")
             m.d.comb += [
                 here.eq(each.has(sender.port)),
@@ -285,7 +305,7 @@ def _answer(m: Module, axi: wiring.PureInterface, ports: Sequence[_Port], regist
     beat = _late(m, {"valid": axi.rvalid, "id": axi.rid, "data": axi.rdata}, registers)
     done = _late(m, {"valid": axi.bvalid, "id": axi.bid}, registers)
     for each in ports:
-        if isinstance(each.unit, WritePort):
+        if each.writes:
             m.d.comb += each.unit.answered.eq(done["valid"] & each.has(done["id"]))
         else:
             m.d.comb += [

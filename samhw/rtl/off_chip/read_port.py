@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.rtl.access import AskSignature
 from samhw.rtl.channel import Fifo
+from samhw.rtl.firing import Watched, watch
 from samhw.rtl.off_chip.geometry import Geometry, RequestSignature
 from samhw.rtl.shared import Shared
 from samhw.rtl.token import TokenKind, token_width
@@ -116,6 +117,7 @@ class ReadPort(Shared):
             waits.token.payload.eq(Mux(head.reads, found, head.payload[: token_width(0)])),
             waits.token.note.eq(head.note),
         ]
+        watch(m, Watched(fires, asks.valid & ~(made & full), waits.ready))
         with m.If(fires & head.reads):
             m.d.sync += [
                 newest.eq(Mux(hit, newest + more, spot.line)),
@@ -165,6 +167,7 @@ class ReadPort(Shared):
             waits.ready.eq(fires),
             self.settled.eq(arrived == Cat(Const(0, g.beat_bits), tail)),
         ]
+        watch(m, Watched(fires, waits.valid, ~there | told.ready | ~head.last))
         with m.If(fires & head.reads):
             m.d.sync += freed.eq(spot.number)
         with m.Elif(fires & (head.kind == TokenKind.DONE)):

@@ -1,12 +1,13 @@
 """The write port: the actor *gather* of docs/memory.md, and the storage of its lines."""
 
-from amaranth.hdl import Array, Cat, Elaboratable, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from samhw.rtl.access import PutSignature
 from samhw.rtl.channel import Fifo
+from samhw.rtl.firing import Watched, watch
 from samhw.rtl.off_chip.geometry import Geometry, RequestSignature
 from samhw.rtl.shared import Shared
 
@@ -113,6 +114,8 @@ class WritePort(Shared):
             puts.ready.eq(fires & ~first & ~other & (done | (part == g.accesses - 1))),
             self.fired.eq(fires),
         ]
+        waits = (first | puts.valid) & opens & full
+        watch(m, Watched(fires, fires, Const(1), late=waits))
         writes = fires & ~other & ~done
         m.d.sync += [
             first.eq((first & ~fires) | self.begin),

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from samhw.errors import InputError, RunError
 from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, Graph, HostOptions, MemoryRole, Node
-from samhw.graph.address_map import MOST_ACTORS, REGION, STATES, Cause, Control, Register
+from samhw.graph.address_map import MOST_ACTORS, REGION, Cause, Control, Register
 from samhw.graph.liveness import deadlock
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
@@ -276,20 +276,20 @@ class PortSession(Session):
         return Counters(self._ending.cycles, _region_cycles(self.design, self._region_cycles()))
 
     def spent(self) -> dict[str, list[dict[str, int]]]:
-        """For each node that is built, by `Design.built_label`, what its actors have spent the last run on,
-        in all regions: cycles by the names of `STATES`. After its last firing an actor rests.
+        """What actors have spent the last run on, in all regions: by `AddressMap.counted`, for each actor of
+        a node or port the cycles by its states. After its last firing an actor rests.
 
         Raises:
             InputError: the build has no counters.
         """
-        design = self.design
         if not self.map.counters:
-            raise InputError(f"This build of {design.name} has no counters; build it with '--host counters'.")
+            raise InputError(
+                f"This build of {self.design.name} has no counters; build it with '--host counters'."
+            )
         found = {}
-        for (fabric, node), address in zip(design.built_nodes, self.map.counters, strict=True):
-            words = self.port.read(address, MOST_ACTORS * len(STATES)).reshape(MOST_ACTORS, len(STATES))
-            actors = [dict(zip(STATES, actor.tolist(), strict=True)) for actor in words if actor[0]]
-            found[design.built_label(fabric, node.name)] = actors
+        for (name, states), address in zip(self.map.counted.items(), self.map.counters, strict=True):
+            words = self.port.read(address, MOST_ACTORS * len(states)).reshape(MOST_ACTORS, len(states))
+            found[name] = [dict(zip(states, actor.tolist(), strict=True)) for actor in words if actor[0]]
         return found
 
     def read(self, memory: str, count: int) -> Words:

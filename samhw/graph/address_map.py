@@ -8,13 +8,14 @@ from enum import IntEnum, IntFlag
 from typing import Any, NamedTuple
 
 from samhw.errors import InputError
+from samhw.graph.banks import bank_users
 from samhw.graph.design import Design
 from samhw.graph.host import PLAIN_HOST, HostOptions
 from samhw.graph.ir import Memory
 from samhw.graph.numerics import ValueType
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
 from samhw.graph.pools import Pool, pools_of
-from samhw.graph.shared_ports import SharedPort, shared_ports
+from samhw.graph.shared_ports import shared_ports
 from samhw.graph.spec import Arch, Payload
 from samhw.graph.widths import index_bits
 from samhw.names import Names, comment_text, identifiers, plain
@@ -23,8 +24,8 @@ from samhw.words import counted
 __all__ = [
     "MOST_ACTORS",
     "NO_NODE",
-    "REGION",
     "PORT_STATES",
+    "REGION",
     "STATES",
     "AddressMap",
     "Cause",
@@ -66,7 +67,7 @@ STATES = ("firing", "starved", "blocked", "spaced")
 """What counters count of an actor, in the order of their words."""
 
 PORT_STATES = ("firing", "starved", "blocked", "memory")
-"""The same of an actor of a port to memory off the chip."""
+"""The same, of an actor of a port to memory off the chip."""
 
 MOST_ACTORS = 16
 """Of a node; the words of its counters are as many times those of an actor."""
@@ -170,12 +171,10 @@ class AddressMap:
         self.interrupts = range(end, end + 2 * _WORD * host.interrupt, _WORD)
         end = self.interrupts.stop
         self.counters = range(0)
-        self.counted_ports: tuple[SharedPort, ...] = ()
+        self.counted = _counted(design, layout) if host.counters else {}
         if host.counters:
-            if layout is not None:
-                self.counted_ports = shared_ports(design, layout)
             each = _WORD * MOST_ACTORS * len(STATES)
-            words = each * (len(design.built_nodes) + len(self.counted_ports))
+            words = each * len(self.counted)
             size = 1 << (words - 1).bit_length()
             first = -(-end // size) * size
             self.counters = range(first, first + words, each)
@@ -209,17 +208,6 @@ class AddressMap:
             if layout.chip is not None:
                 chosen.append(layout.chip.to_json())
         self.identity = _hash32([_plain(design), arch.to_json(), *chosen])
-
-    @property
-    def counted(self) -> dict[str, tuple[str, ...]]:
-        """What has counters, by `Design.built_label`, with the states that they count: nodes, and then ports
-        to memory off the chip, each by the name that it has in the first of its fabrics."""
-        design = self.design
-        found = {design.built_label(fabric, node.name): STATES for fabric, node in design.built_nodes}
-        for port in self.counted_ports:
-            fabric = next(iter(port.users))
-            found[design.built_label(fabric, port.first.name)] = PORT_STATES
-        return found
 
     def whole(self, pool: Pool) -> Window:
         """All of a pool as if it were the memory that gives it its name, for what builds it."""
@@ -286,9 +274,11 @@ class AddressMap:
                 "node_words": self.counters.step // _WORD,
                 "states": list(STATES),
             }
-            if self.counted_ports:
-                ports = [name for name, states in self.counted.items() if states is PORT_STATES]
-                chosen["counters"] |= {"ports": ports, "port_states": list(PORT_STATES)}
+            if ports := [*self.counted][len(self.design.built_nodes) :]:
+                states = [list(self.counted[name]) for name in ports]
+                chosen["counters"]["ports"] = [
+                    {"name": name, "states": own} for name, own in zip(ports, states, strict=True)
+                ]
         return chosen
 
     def __repr__(self) -> str:
@@ -387,6 +377,19 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     return value
+
+
+def _counted(design: Design, layout: OffChipLayout | None) -> dict[str, tuple[str, ...]]:
+    """What has counters, by `Design.built_label`, with the states that they count: nodes, ports to banks, and
+    ports to memory off the chip, each of these by the name that it has in the first of its fabrics."""
+    found: dict[str, tuple[str, ...]] = {
+        design.built_label(fabric, node.name): STATES for fabric, node in design.built_nodes
+    }
+    off_chip = () if layout is None else layout.arrays
+    found |= {design.built_label(fabric, port.name): STATES for fabric, port in bank_users(design, off_chip)}
+    for port in () if layout is None else shared_ports(design, layout):
+        found[design.built_label(next(iter(port.users)), port.first.name)] = PORT_STATES
+    return found
 
 
 def _hash32(value: object) -> int:

@@ -1,7 +1,7 @@
 """Memories in banks, and the ports to them (docs/timing.md, "Interleaved memories")."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from samhw.graph.design import LUT_PLACES, Design
@@ -14,6 +14,7 @@ __all__ = [
     "BankPort",
     "bank_delays",
     "bank_ports",
+    "bank_users",
     "banks_of",
     "is_worth",
     "read_ports",
@@ -59,6 +60,16 @@ def read_ports(graph: Graph) -> Iterator[BankPort]:
 def bank_ports(graph: Graph) -> tuple[BankPort, ...]:
     """The ports of a region, in their order."""
     return tuple(port for port in read_ports(graph) if graph.memory[port.memory].banks)
+
+
+def bank_users(design: Design, off_chip: Collection[str]) -> list[tuple[int, BankPort]]:
+    """The ports of all fabrics, each with the number of its fabric; not to memories off the chip."""
+    return [
+        (fabric, port)
+        for fabric, graph in enumerate(design.built)
+        for port in bank_ports(graph)
+        if port.memory not in off_chip
+    ]
 
 
 def banks_of(design: Design, name: str) -> int:

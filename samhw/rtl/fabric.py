@@ -81,7 +81,7 @@ class Fabric(wiring.Component):
         self._off_chip = {} if layout is None else layout.arrays
         shared = () if layout is None else shared_ports(design, layout)
         self._off_chip_ports = [port.in_turns(self.turn) for port in shared]
-        self.banked = BankPorts(design, self._off_chip)
+        self.banked = BankPorts(design, self._off_chip, counters=counters)
         self.streams = Streams(design, arch, self._accesses(), stall_ports=stall_ports, counters=counters)
         self.nodes, self.channels = self.streams.nodes, self.streams.channels
         self.stallable = [
@@ -101,7 +101,8 @@ class Fabric(wiring.Component):
             regions=len(design.regions),
             channels=len(self.channels),
             recovery=recovery,
-            counted=len(self.nodes) + len(self.needs) if counters else 0,
+            drains=recovery and layout is not None,
+            counted=counters * (len(self.nodes) + len(self.banked.parts) + len(self.needs)),
         )
         members: dict[str, object] = {
             "run": Out(run),
@@ -111,7 +112,11 @@ class Fabric(wiring.Component):
         if layout is not None:
             members["off_chip"] = Out(
                 OffChipSignature(
-                    self.needs, len(design.regions), apart=design.is_parallel, counters=counters
+                    self.needs,
+                    len(design.regions),
+                    apart=design.is_parallel,
+                    recovery=recovery,
+                    counters=counters,
                 )
             )
         if stall_ports:
@@ -251,6 +256,8 @@ class Fabric(wiring.Component):
         run = self.run
         requested = run.request & ~run.running & ~Cat(run.error).any()
         counted = [(unit.counts, self._start_of(fabric)) for (fabric, _), unit in self.nodes.items()]
+        for (fabric, *_), part in self.banked.parts.items():
+            counted.append((part.counts, self._start_of(fabric)))
         for k, need in enumerate(self.needs):
             starts = any_of(self._control.start[turn] for turn in sorted(need.shared.ports))
             counted.append((getattr(self.off_chip, f"counts{k}"), starts))
@@ -342,6 +349,14 @@ class Fabric(wiring.Component):
             control.ports_fired.eq(self.off_chip.fired),
             control.ports_settled.eq(self.off_chip.settled),
         ]
+        if self.recovery:
+            run, drained = self.run, self.off_chip.drained
+            m.d.comb += [
+                # What comes after an error is of no use, and numbers of ports are of no region then.
+                self.off_chip.hold.eq(run.clear | Cat(run.error).any()),
+                self.off_chip.clear.eq(run.clear & drained),
+                run.drained.eq(drained),
+            ]
 
     def _connect_banks(self, m: Module) -> None:
         """Counts the cycles of regions for memories in banks: of one region for all, or, where several may be

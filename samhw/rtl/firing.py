@@ -174,9 +174,7 @@ def watch(m: Module, actor: Watched) -> None:
     if (actors := _watchers.get()) is None:
         return
     shown = [None if value is None else Signal(name=name) for name, value in actor._asdict().items()]
-    m.d.comb += [
-        signal.eq(value) for signal, value in zip(shown, actor, strict=True) if signal is not None
-    ]
+    m.d.comb += [signal.eq(value) for signal, value in zip(shown, actor, strict=True) if signal is not None]
     actors.append(Watched(*shown))
 
 

@@ -70,7 +70,7 @@ class MemorySignature(wiring.Signature):
 
 
 class RunSignature(wiring.Signature):
-    """How a shell starts runs and learns what came of them, seen from the fabric. But for the last five these
+    """How a shell starts runs and learns what came of them, seen from the fabric. But for the last six these
     are members of `RunControl`, which says more of them.
 
     Members:
@@ -78,14 +78,26 @@ class RunSignature(wiring.Signature):
             `RunControl`.
         empty, full: a bit for each channel that is built.
         clear: with `recovery`, takes the fabric to where a reset does.
-        counter: with counters of that many nodes and ports, `counted`, the number of a counter, as the address map has them.
+        drained: with `drains`, no answer from memory off the chip is outstanding. Only then `clear` reaches
+            all of the ports there.
+        counter: with counters of `counted` nodes and ports, the number of a counter, as the address map has
+            them.
         count: the counter that was asked for two cycles ago.
     """
 
-    def __init__(self, *, regions: int, channels: int, recovery: bool = False, counted: int = 0):
+    def __init__(
+        self,
+        *,
+        regions: int,
+        channels: int,
+        recovery: bool = False,
+        drains: bool = False,
+        counted: int = 0,
+    ):
         super().__init__(
             {
                 **({"clear": In(1)} if recovery else {}),
+                **({"drained": Out(1)} if drains else {}),
                 **({"counter": In(counter_bits(counted)), "count": Out(32)} if counted else {}),
                 "request": In(1),
                 "running": Out(1),

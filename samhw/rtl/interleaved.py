@@ -8,9 +8,11 @@ from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Design
 from samhw.graph.address_map import Window
-from samhw.graph.banks import BankPort, bank_ports
+from samhw.graph.banks import BankPort, bank_users
 from samhw.rtl.access import AskSignature, MemoryReadSignature
 from samhw.rtl.channel import Fifo
+from samhw.rtl.counted import Counted
+from samhw.rtl.firing import Watched, watch
 from samhw.rtl.interface import Turns
 from samhw.rtl.logic import any_of, in_turn
 from samhw.rtl.memories import TENSOR, Sharer, TensorMemory, Writing
@@ -88,7 +90,10 @@ class _Port(Shared):
             self.node.told.payload.eq(waits.o.payload.token),
             waits.o.ready.eq(self.node.told.ready),
         ]
-        with m.If(waits.o.valid & waits.o.ready):
+        delivers = waits.o.valid & waits.o.ready
+        watch(m, Watched(takes, asks.o.valid, waits.i.ready))
+        watch(m, Watched(delivers, waits.o.valid, waits.o.ready))
+        with m.If(delivers):
             m.d.sync += self.node.data.eq(waits.o.payload.word)
         return m
 
@@ -98,20 +103,17 @@ class BankPorts:
 
     Args:
         off_chip: the memories that do not lie on the chip.
+        counters: ports count what they spend a run on.
 
     Attributes:
         uses: each port with the number of its fabric.
         parts: its hardware, by fabric, node, parameter and word.
     """
 
-    def __init__(self, design: Design, off_chip: Collection[str]):
-        self.uses = [
-            (fabric, port)
-            for fabric, graph in enumerate(design.built)
-            for port in bank_ports(graph)
-            if port.memory not in off_chip
-        ]
-        self.parts: dict[tuple[int, str, str, int], _Port] = {}
+    def __init__(self, design: Design, off_chip: Collection[str], *, counters: bool = False):
+        self.uses = bank_users(design, off_chip)
+        self.parts: dict[tuple[int, str, str, int], _Port | Counted] = {}
+        self._counters = counters
         self._banks = {memory.name: memory.banks for memory in design.memories}
 
     def make(self, port_of: Callable[[int, BankPort], wiring.PureInterface]) -> None:
@@ -120,7 +122,8 @@ class BankPorts:
             asked = port_of(fabric, port).signature
             bits = (self._banks[port.memory] - 1).bit_length()
             made = _Port(asked.addr_width, asked.width, asked.note_width, bits)
-            self.parts[fabric, port.node, port.param, port.word] = made
+            part = Counted(made.make) if self._counters else made
+            self.parts[fabric, port.node, port.param, port.word] = part
 
     def connect(
         self,

@@ -39,7 +39,11 @@ class Shell(wiring.Component):
         irq: with `map.host.interrupt`, to the host.
         far: with `map.sdram`, the host's way there, which is open between runs.
         held: with `map.host.recovery`, a request waits until what was under way is cleared.
+        clearing: with `drains`, memory off the chip has still to answer what was under way.
         run, extents, memories: as of `Fabric`, from the other side.
+
+    Attributes:
+        drains: a run can be ended while memory off the chip has still to answer.
     """
 
     axi: wiring.PureInterface
@@ -56,12 +60,14 @@ class Shell(wiring.Component):
         memories = {names[name]: Out(signature) for name, signature in ports.items()}
         extents = {name: Out(arch.index_bits) for name in extent_members(design).values()}
         host, bits = map.host, map.address_bits
+        self.drains = host.recovery and map.layout is not None
         far = map.sdram is not None
         self._port: Port = BurstPort(bits, host.id_bits) if host.bursts else HostPort(bits, far)
         run = RunSignature(
             regions=len(design.regions),
             channels=len(design.built_channels),
             recovery=host.recovery,
+            drains=self.drains,
             counted=len(map.counters),
         )
         super().__init__(
@@ -72,6 +78,7 @@ class Shell(wiring.Component):
                 "memories": In(wiring.Signature(memories)),
                 **({"irq": Out(1)} if host.interrupt else {}),
                 **({"held": Out(1)} if host.recovery else {}),
+                **({"clearing": Out(1)} if self.drains else {}),
                 **({"far": Out(FarSignature(bits - 1))} if far else {}),
             }
         )
@@ -89,7 +96,7 @@ class Shell(wiring.Component):
         self._host_reads(m, host, memories, extents)
         if isinstance(host, HostPort) and host.has_far:
             wiring.connect(m, host.far, wiring.flipped(self.far))
-            m.d.comb += host.open.eq(~self.run.running)
+            m.d.comb += host.open.eq(~self._running)
         return m
 
     def _memories(self, m: Module) -> dict[str, TensorMemory]:
@@ -174,7 +181,11 @@ class Shell(wiring.Component):
         if host.recovery:
             held, clears = self.held, asked & word[1]
             clearing = Signal(CLEARING)
-            following = Mux(clears, (1 << CLEARING) - 1, clearing >> 1)
+            goes_on: Value = clearing >> 1
+            if self.drains:
+                goes_on = Mux(run.drained, goes_on, clearing)
+                m.d.comb += self.clearing.eq(clearing[0])
+            following = Mux(clears, (1 << CLEARING) - 1, goes_on)
             waits = following[0]
             m.d.comb += run.clear.eq(clearing[0])
             m.d.sync += [clearing.eq(following), held.eq((starts | held) & waits)]
@@ -202,9 +213,15 @@ class Shell(wiring.Component):
             m.d.sync += self._enabled.eq(word & (Status.DONE | Status.ERROR))
         return [takes_enable, takes_pending]
 
+    @property
+    def _running(self) -> Value:
+        """A run is under way, or the memory off the chip has still to answer what was asked in one."""
+        running: Value = self.run.running
+        return running | self.clearing if self.drains else running
+
     def _status(self) -> Value:
         """STATUS, in the bits of `Status`."""
-        return Cat(self.run.running, self.run.done, Cat(self.run.error).any())
+        return Cat(self._running, self.run.done, Cat(self.run.error).any())
 
     def _host_reads(
         self, m: Module, host: Port, memories: dict[str, TensorMemory], extents: dict[str, Signal]

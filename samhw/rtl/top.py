@@ -50,13 +50,6 @@ def master_pins(masters: Sequence[wiring.PureInterface]) -> dict[str, tuple[wiri
 
 def _check_off_chip(host: HostOptions, layout: OffChipLayout) -> None:
     """Raises `InputError` for choices of the host that do not go with memory off the chip."""
-    for name in ("recovery",):
-        if getattr(host, name):
-            raise InputError(
-                f"'--host {name}' needs all tensors on chip, but this design has some off chip; leave out "
-                "the "
-                "one or the other."
-            )
     if layout.chip is not None and host.bursts:
         raise InputError(
             "'--host axi4' has no way to an SDRAM, which a host reaches word by word; leave it out, or take "
@@ -132,6 +125,7 @@ class Top(wiring.Component):
                 self.fabric.needs,
                 len(design.regions),
                 apart=design.is_parallel,
+                recovery=host.recovery,
                 counters=host.counters,
             )
         self.sdram: Sdram | None = None
@@ -176,7 +170,11 @@ class Top(wiring.Component):
         if self.sdram is not None:
             self._sdram(m, self.sdram)
         self._lead_out(m, AXI, self._port(m))
-        starting = fabric.run.request | shell.held if self.map.host.recovery else fabric.run.request
+        starting = fabric.run.request
+        if self.map.host.recovery:
+            starting |= shell.held
+        if shell.drains:
+            starting |= shell.clearing
         failed = Cat(fabric.run.error).any()
         accepted = fabric.run.request & ~fabric.run.running & ~failed
         m.d.comb += [

@@ -51,9 +51,7 @@ def _drawn(program: Program) -> dict[str, np.ndarray]:
     """Small numbers for all inputs, half of them zeros."""
     rng = np.random.default_rng(4)
     shapes = {decl.name: [extent or 1 for extent in decl.shape] for decl in program.inputs}
-    return {
-        name: rng.integers(-3, 4, shape) * (rng.random(shape) < 0.5) for name, shape in shapes.items()
-    }
+    return {name: rng.integers(-3, 4, shape) * (rng.random(shape) < 0.5) for name, shape in shapes.items()}
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -79,7 +77,8 @@ OFF_CHIP = {
         {"fuse": "none"},
     ),
     "equal regions share ports": (
-        "tensor A[i=9, k=9] : csr\ntensor v[k=9]\ntensor w[k=9]\nx[i] = A[i, k] * v[k]\ny[i] = A[i, k] * w[k]",
+        "tensor A[i=9, k=9] : csr\ntensor v[k=9]\ntensor w[k=9]\n"
+        "x[i] = A[i, k] * v[k]\ny[i] = A[i, k] * w[k]",
         "i32",
         ConstantMemory(12, Ports(beat=4, line=8, lines=4, ahead=1)),
         {"fuse": "none"},
@@ -88,6 +87,11 @@ OFF_CHIP = {
         *PROGRAMS["regions side by side"],
         ConstantMemory(9, Ports(beat=4, line=8, lines=4, ahead=2)),
         SCHEDULES["regions side by side"],
+    ),
+    "banks beside a memory": (
+        *PROGRAMS["arrays in banks"],
+        ConstantMemory(30, Ports(beat=4, line=8, lines=4, ahead=1)),
+        {**SCHEDULES["arrays in banks"], "place": {"X": "chip", "T": "ddr"}},
     ),
     "a scan": (*PROGRAMS["a scan"], RandomMemory(1, Ports(beat=4, line=8, lines=4, ahead=1)), {}),
 }

@@ -1,29 +1,69 @@
 """Recovery in the RTL of whole designs: whatever a run has come to, the next one is the simulator's."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 
 import samhw
+from samhw.compiler.placement import layout_beside
 from samhw.errors import RunError
-from samhw.graph import HostOptions
-from samhw.graph.address_map import Control, Register
+from samhw.graph import ConstantMemory, HostOptions, OffChipMemory, Ports, RandomMemory, load_memory
+from samhw.graph.address_map import Control, Register, Status
+from samhw.sim import total_cycles
+from samhw.targets.backends import HostRun
 from samhw.targets.running.driver import VerilatedDesign
+from tests.support.spent import results_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
+MEMORIES = {
+    "constant": ConstantMemory(40, Ports(beat=4, line=16, lines=4, ahead=1, offer=4, answer=5)),
+    "random": RandomMemory(7, Ports(beat=8, line=32, lines=8, masters=2)),
+}
 SPMM = "tensor A[i=8, k=8] : csr\ntensor X[k=8, j=4] : dense\nT[i, j] = A[i, k] * X[k, j]\nY[i] = T[i, j]"
 
 
-def test_a_run_that_is_given_up_leaves_nothing_behind() -> None:
-    """In every seventh cycle; vector reducers, sums in blocks and several regions are on their way then."""
+def _spmm() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(6)
-    data = {"A": rng.integers(-2, 3, (8, 8)), "X": rng.integers(-2, 3, (8, 4))}
-    design = samhw.compile(SPMM, value="f32")
-    cycles = design.run(data).cycles
-    run = design.host_run(data)
-    rtl = VerilatedDesign.build(run.compiled.design, run.compiled.arch, host=HostOptions.parse("recovery"))
+    return {"A": rng.integers(-2, 3, (8, 8)), "X": rng.integers(-2, 3, (8, 4))}
+
+
+def _run(
+    text: str, value: str, data: Mapping[str, Any], memory: OffChipMemory | None, **schedule: Any
+) -> HostRun:
+    design = samhw.compile(text, value=value, schedule=schedule)
+    workload = design.bind(data)
+    return HostRun.of(design.compile_for(workload, memory), workload.tensors)
+
+
+def _built(run: HostRun, host: str, memory: OffChipMemory | None) -> VerilatedDesign:
+    compiled = run.compiled
+    layout = layout_beside(compiled, memory)
+    return VerilatedDesign.build(compiled.design, compiled.arch, host=HostOptions.parse(host), layout=layout)
+
+
+@pytest.mark.parametrize(
+    ("host", "memory", "schedule"),
+    [
+        ("recovery", None, {}),
+        ("recovery", "constant", {}),
+        ("recovery", "random", {"fuse": "none"}),
+        ("axi4,clock,recovery,counters", "random", {"fuse": "none"}),
+    ],
+)
+def test_a_run_that_is_given_up_leaves_nothing_behind(
+    host: str, memory: str | None, schedule: dict[str, Any]
+) -> None:
+    """In every seventh cycle; vector reducers, sums in blocks and several regions are on their way then, and
+    so are bursts to a memory."""
+    data, held = _spmm(), MEMORIES[memory] if memory else None
+    run = _run(SPMM, "f32", data, held, **schedule)
     wanted = (data["A"] @ data["X"]).sum(axis=1)
-    with rtl.session() as session:
+    with _built(run, host, held).session() as session:
+        cycles = session.run(*run.inputs, memory=held).cycles
+        assert cycles == total_cycles(results_of(run, held))
         session.load(*run.inputs)
         for end in range(0, cycles, 7):
             session.start()
@@ -32,6 +72,55 @@ def test_a_run_that_is_given_up_leaves_nothing_behind() -> None:
             # The host does not load again: what it has loaded stays.
             found = session.run({}, run.inputs.extents, buffers=True)
             assert found.cycles == cycles
+            np.testing.assert_array_equal(run.results(found.memories)["Y"].to_dense(), wanted)
+
+
+def test_a_start_waits_for_the_memory() -> None:
+    """A host may clear and start at once: the new run begins when the memory has answered the old one."""
+    data, held = _spmm(), MEMORIES["constant"]
+    run = _run(SPMM, "i32", data, held)
+    with _built(run, "recovery", held).session() as session:
+        cycles = session.run(*run.inputs, memory=held).cycles
+        for end in range(0, cycles, 31):
+            session.start()
+            assert session.port.wait(end).status == "limit"
+            session.port.load(Register.CONTROL, [Control.CLEAR | Control.START])
+            assert session.port.read(Register.STATUS, 1)[0] == Status.RUNNING
+            ending = session.port.wait(10_000)
+            assert (ending.status, ending.cycles) == ("done", cycles)
+
+
+def test_an_error_beside_a_memory_is_cleared() -> None:
+    """Requests to write are on their way when a sum of the second region does not fit."""
+    text = "tensor x[i=40] : dense\ny[i] = x[i] + x[i]\nz[i] = y[i] + y[i]"
+    held = MEMORIES["constant"]
+    run = _run(text, "i8", {"x": np.arange(40) % 9}, held, fuse="none")
+    with _built(run, "recovery", held).session() as session:
+        cycles = session.run(*run.inputs, memory=held).cycles
+        for place in (0, 7, 39):
+            wrong = np.ones(40, int)
+            wrong[place] = 40
+            with pytest.raises(RunError, match="overflow"):
+                session.run({"x.vals": wrong}, run.inputs.extents, memory=held)
+            assert session.port.read(Register.STATUS, 3).tolist() == [0, 0, 0xFFFF_FFFF]
+            found = session.run(*run.inputs, buffers=True, memory=held)
+            assert found.cycles == cycles
+            np.testing.assert_array_equal(
+                run.results(found.memories)["z"].to_dense(), 4 * (np.arange(40) % 9)
+            )
+
+
+def test_an_sdram_is_the_hosts_again_when_it_has_answered() -> None:
+    data, held = _spmm(), load_memory("sdram")
+    run = _run(SPMM, "i32", data, held)
+    wanted = (data["A"] @ data["X"]).sum(axis=1)
+    with _built(run, "recovery", held).session() as session:
+        for end in range(50, 400, 50):
+            session.load(*run.inputs)
+            session.start()
+            with pytest.raises(RunError, match="did not end within"):
+                session.wait(end)
+            found = session.run(*run.inputs, buffers=True, memory=held)
             np.testing.assert_array_equal(run.results(found.memories)["Y"].to_dense(), wanted)
 
 

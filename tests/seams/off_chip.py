@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import samhw
 from samhw.app.api import RunnableDesign
 from samhw.choices.schedule import Schedule
 from samhw.compiler.placement import arrays_off_chip
+from samhw.errors import RunError
 from samhw.graph import (
     DDR4,
     HBM2,
@@ -28,6 +30,7 @@ from samhw.sim import Result, simulate_regions
 from samhw.targets.backends import HostRun
 from samhw.targets.running.driver import VerilatedDesign
 from tests.seams.case import Case, WrongError
+from tests.support.spent import Spent, simulated, told
 
 __all__ = ["Placed", "placed_schedule"]
 
@@ -101,10 +104,10 @@ class Placed:
         return plain
 
     def built(self, host: str) -> None:
-        """Runs the RTL with the same memory, twice.
+        """Runs the RTL with the same memory, twice; with `recovery`, a run is given up in between.
 
         Raises:
-            WrongError: if cycles or words are not those of the simulator.
+            WrongError: if cycles, words or counters are not those of the simulator.
         """
         compiled, wanted = self.run.compiled, self.simulated()
         layout = OffChipLayout(
@@ -115,11 +118,22 @@ class Placed:
         )
         cycles, words = [result.cycles for result in wanted], _words(wanted)
         with rtl.session() as session:
-            for _ in range(2):
+            for is_first in (True, False):
                 found = session.run(*self.run.inputs, buffers=True, memory=self.memory, limit=LIMIT)
                 if list(found.region_cycles) != cycles:
                     raise WrongError(f"{list(found.region_cycles)} cycles, in the simulator {cycles}")
                 _same_words(found.memories, words)
+                if "counters" in host:
+                    self._same_counters(told(session.spent()))
+                if "recovery" in host and is_first:
+                    session.start()
+                    with suppress(RunError):
+                        session.wait(sum(cycles) // 2)
+
+    def _same_counters(self, spent: Spent) -> None:
+        wanted = simulated(self.run, self.memory)
+        if spent != wanted:
+            raise WrongError(f"the counters say {spent}, the simulator {wanted}")
 
     def __str__(self) -> str:
         schedule = self.design.schedule

@@ -38,7 +38,14 @@ FAULTS = ("generator", "wrong", "false alarm", "traceback", "failed", "auto refu
 HOSTS = ("", "axi4,clock", "clock,recovery,interrupt", "axi4:8,counters", "axi4,interrupt,recovery,counters")
 """The ports with which RTL is built, one for each case."""
 
-OFF_CHIP_HOSTS = ("", "axi4", "clock,interrupt", "axi4:8,clock,interrupt")
+OFF_CHIP_HOSTS = (
+    "",
+    "axi4,recovery",
+    "clock,interrupt",
+    "axi4:8,counters",
+    "clock,recovery,interrupt",
+    "axi4:8,clock,recovery,counters",
+)
 """Those that a design with tensors off chip may have."""
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from samhw.compiler.placement import arrays_off_chip, layout_beside
 from samhw.graph import Design, HostOptions, OffChip, OffChipLayout, OffChipMemory, OffChipPort
 from samhw.graph.address_map import PORT_STATES, STATES
+from samhw.graph.banks import BankPort, bank_users
 from samhw.graph.shared_ports import shared_ports
 from samhw.sim import ActorStats, Result, simulate_regions
 from samhw.targets.backends.backend import HostRun
 from samhw.targets.running.driver import VerilatedDesign
 
-__all__ = ["Spent", "counted", "simulated", "told"]
+__all__ = ["Spent", "counted", "results_of", "simulated", "told"]
 
 Spent = dict[str, list[tuple[int, ...]]]
 """By `AddressMap.counted`, for each actor of a node the cycles in which it fires, is starved, blocked and
@@ -23,15 +24,20 @@ def simulated(run: HostRun, memory: OffChipMemory | None = None) -> Spent:
     Args:
         memory: what holds the tensors that lie off the chip.
     """
+    design = run.compiled.design
+    by_region = dict(zip(design.turns, results_of(run, memory), strict=True))
+    layout = layout_beside(run.compiled, memory)
+    found = _of_nodes(design, by_region) | _of_bank_ports(design, layout, by_region)
+    return found if layout is None else found | _of_ports(design, layout, by_region)
+
+
+def results_of(run: HostRun, memory: OffChipMemory | None = None) -> tuple[Result, ...]:
+    """What the simulator makes of a run, by region."""
     compiled = run.compiled
     held = None if memory is None else OffChip(memory, arrays_off_chip(compiled, memory))
-    results = simulate_regions(
+    return simulate_regions(
         compiled.design, compiled.arch, dict(run.inputs.memories), run.inputs.extents, memory=held
     )
-    by_region = dict(zip(compiled.design.turns, results, strict=True))
-    layout = layout_beside(compiled, memory)
-    found = _of_nodes(compiled.design, by_region)
-    return found if layout is None else found | _of_ports(compiled.design, layout, by_region)
 
 
 def _of_nodes(design: Design, results: dict[int, Result]) -> Spent:
@@ -50,6 +56,14 @@ _OF_PORTS = (".take", ".look", ".deliver", ".gather")
 """The ends of the names of actors that belong to a port of a node."""
 
 
+def _of_bank_ports(design: Design, layout: OffChipLayout | None, results: dict[int, Result]) -> Spent:
+    found: Spent = {}
+    for fabric, port in bank_users(design, () if layout is None else layout.arrays):
+        actors = (_of_port(results[region], port) for region in design.groups[fabric])
+        found[design.built_label(fabric, port.name)] = _together(actors, STATES)
+    return found
+
+
 def _of_ports(design: Design, layout: OffChipLayout, results: dict[int, Result]) -> Spent:
     found: Spent = {}
     for shared in shared_ports(design, layout):
@@ -60,7 +74,7 @@ def _of_ports(design: Design, layout: OffChipLayout, results: dict[int, Result])
     return found
 
 
-def _of_port(result: Result, port: OffChipPort) -> list[ActorStats]:
+def _of_port(result: Result, port: OffChipPort | BankPort) -> list[ActorStats]:
     own = f"{port.name.removeprefix(f'{port.node}.')}."
     return [a for name, a in result.nodes[port.node].actors.items() if name.startswith(own)]
 

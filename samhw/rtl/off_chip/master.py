@@ -8,6 +8,7 @@ from amaranth.utils import ceil_log2, exact_log2
 from samhw.rtl.axi4 import INCR, Axi4Signature
 from samhw.rtl.channel import Fifo
 from samhw.rtl.logic import lowest_bit
+from samhw.rtl.shared import Shared
 
 __all__ = ["LEAST_OFFER", "RequestArbiter", "Sender", "TakenRequest"]
 
@@ -15,7 +16,7 @@ LEAST_OFFER = 2
 """The fewest cycles from a request to its offer that hardware can do with."""
 
 
-class RequestArbiter(wiring.Component):
+class RequestArbiter(Shared):
     """Orders the requests of ports by (cycle, port).
 
     Args:
@@ -71,23 +72,35 @@ class TakenRequest(wiring.Signature):
 
     Members:
         valid, ready: as of a stream.
-        port: whose it is.
+        port: the number of the port whose it is.
+        source: of those that write, which one that is in hardware.
         write: it is one of a write port.
         line: in units of lines, from address 0 on.
     """
 
-    def __init__(self, ports: int, line_bits: int):
-        members = {"port": range(max(ports, 2)), "write": 1, "line": line_bits}
+    def __init__(self, ports: int, line_bits: int, sources: int):
+        members = {
+            "port": range(max(ports, 2)),
+            "source": range(max(sources, 2)),
+            "write": 1,
+            "line": line_bits,
+        }
         super().__init__({"valid": Out(1), "ready": In(1)} | {k: Out(v) for k, v in members.items()})
 
 
-class Sender(wiring.Component):
+class Sender(Shared):
     """Makes bursts of requests, one after the other.
+
+    Args:
+        ports: how many there are.
+        line: its bytes.
+        line_bits: of the number of a line.
+        sources: how many ports write, in hardware.
 
     Members:
         i: the requests.
         axi: the channels of addresses and of data to write; `data` and `strobes` go there.
-        port: whose request it is that is under way.
+        source: whose request to write it is that is under way.
         beat: the beat of its line whose `data` and `strobes` are looked at in the next cycle.
         data, strobes: of the beat that was asked for in the last cycle.
         sent: its line has been passed on.
@@ -95,20 +108,20 @@ class Sender(wiring.Component):
 
     i: wiring.PureInterface
     axi: wiring.PureInterface
-    port: Signal
+    source: Signal
     beat: Signal
     data: Signal
     strobes: Signal
     sent: Signal
 
-    def __init__(self, axi: Axi4Signature, ports: int, line: int, line_bits: int):
+    def __init__(self, axi: Axi4Signature, ports: int, line: int, line_bits: int, sources: int):
         self.line = line
         self.beats = line // axi.beat
         super().__init__(
             {
-                "i": In(TakenRequest(ports, line_bits)),
+                "i": In(TakenRequest(ports, line_bits, sources)),
                 "axi": In(axi),
-                "port": Out(range(max(ports, 2))),
+                "source": Out(range(max(sources, 2))),
                 "beat": Out(exact_log2(self.beats)),
                 "data": In(8 * axi.beat),
                 "strobes": In(axi.beat),
@@ -119,6 +132,7 @@ class Sender(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         m = Module()
         axi = self.axi
+        port = Signal.like(self.i.port)
         begins = Signal()
         addressed = Signal()
         moved = Signal()
@@ -142,7 +156,7 @@ class Sender(wiring.Component):
         for channel in ("aw", "ar"):
             fixed = {"len": self.beats - 1, "size": exact_log2(self.line // self.beats), "burst": INCR}
             m.d.comb += [getattr(axi, channel + name).eq(value) for name, value in fixed.items()]
-            m.d.comb += getattr(axi, channel + "id").eq(self.port)
+            m.d.comb += getattr(axi, channel + "id").eq(port)
             address = Signal(axi.signature.address_bits, name=f"{channel}line")
             m.d.comb += getattr(axi, channel + "addr").eq(address)
             with m.If(self.i.valid & ended):
@@ -161,7 +175,8 @@ class Sender(wiring.Component):
                 begins.eq(takes & self.i.write),
                 axi.awvalid.eq(takes & self.i.write),
                 axi.arvalid.eq(takes & ~self.i.write),
-                self.port.eq(self.i.port),
+                port.eq(self.i.port),
+                self.source.eq(self.i.source),
                 beat.eq(0),
                 addressed.eq(0),
                 moved.eq(0),

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from amaranth.hdl import Cat, Elaboratable, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2, exact_log2
@@ -20,6 +20,7 @@ from samhw.rtl.off_chip.master import LEAST_OFFER, RequestArbiter, Sender, id_bi
 from samhw.rtl.off_chip.needs import PortNeeds
 from samhw.rtl.off_chip.read_port import ReadPort
 from samhw.rtl.off_chip.write_port import WritePort
+from samhw.rtl.shared import Shared
 
 __all__ = ["OffChipPorts", "OffChipSignature"]
 
@@ -39,11 +40,20 @@ class OffChipSignature(wiring.Signature):
         start: a bit for each region: it starts.
         fired: an actor of a port fires, or a request is not answered.
         settled: all ports rest, and all their requests are answered; `apart`, those of each region.
+        hold: with `recovery`, no request is passed on to a master any more.
+        clear: with `recovery`, ports become as after a reset; only while `drained`.
+        drained: with `recovery`, all masters have had all answers.
         counts<k>: with `counters`, those of each port.
     """
 
     def __init__(
-        self, ports: Sequence[PortNeeds], regions: int, *, apart: bool = False, counters: bool = False
+        self,
+        ports: Sequence[PortNeeds],
+        regions: int,
+        *,
+        apart: bool = False,
+        recovery: bool = False,
+        counters: bool = False,
     ):
         self.ports = tuple(ports)
         super().__init__(
@@ -57,6 +67,7 @@ class OffChipSignature(wiring.Signature):
                 "start": Out(regions),
                 "fired": In(1),
                 "settled": In(regions if apart else 1),
+                **({"hold": Out(1), "clear": Out(1), "drained": In(1)} if recovery else {}),
                 **{f"counts{k}": In(CountsSignature()) for k in range(len(ports) * counters)},
             }
         )
@@ -99,6 +110,7 @@ class OffChipPorts(wiring.Component):
 
     Args:
         apart: some regions run side by side, and each has an end of its own.
+        recovery: they can be cleared.
         counters: ports count what they spend a run on.
 
     Members:
@@ -119,6 +131,7 @@ class OffChipPorts(wiring.Component):
         regions: int,
         *,
         apart: bool = False,
+        recovery: bool = False,
         counters: bool = False,
     ):
         numbers = layout.ports
@@ -128,12 +141,13 @@ class OffChipPorts(wiring.Component):
                 f"is made, or later; give offer={LEAST_OFFER}."
             )
         self.layout = layout
+        self.recovery = recovery
         self.counters = counters
         self._ports = [_port(numbers, need, counters) for need in needs]
         masters = {
             f"axi{n}": In(_signature(layout, n, max(_count(self._at(n)), 1))) for n in range(numbers.masters)
         }
-        fabric = OffChipSignature(needs, regions, apart=apart, counters=counters)
+        fabric = OffChipSignature(needs, regions, apart=apart, recovery=recovery, counters=counters)
         super().__init__({"fabric": In(fabric), **masters})
         self.axi = [getattr(self, f"axi{n}") for n in range(numbers.masters)]
 
@@ -161,9 +175,10 @@ class OffChipPorts(wiring.Component):
             self.fabric.fired.eq(any_of(port.unit.fired for port in self._ports) | any_of(busy)),
             self.fabric.settled.eq(Cat(self._settled(turns) for turns in self._ends())),
         ]
-        for master in range(self.layout.ports.masters):
-            if ports := self._at(master):
-                self._master(m, master, ports)
+        masters = [self._master(m, n) for n in range(self.layout.ports.masters) if self._at(n)]
+        if self.recovery:
+            parts = [port.unit for port in self._ports] + [part for own, _ in masters for part in own]
+            self._clear(m, parts, [drained for _, drained in masters])
         return m
 
     def _at(self, master: int) -> list[_Port]:
@@ -184,21 +199,31 @@ class OffChipPorts(wiring.Component):
         own = (port for port in self._ports if not {*turns}.isdisjoint(port.need.shared.ports))
         return all_of(port.unit.settled for port in own)
 
-    def _master(self, m: Module, master: int, ports: Sequence[_Port]) -> None:
-        """A master with its ports."""
-        numbers, axi = self.layout.ports, self.axi[master]
+    def _clear(self, m: Module, parts: Sequence[Shared], drained: Sequence[Value]) -> None:
+        """Nothing is cleared before all masters have had their answers: AXI4 wants each burst ended."""
+        for part in parts:
+            part.clear = self.fabric.clear
+        m.d.comb += self.fabric.drained.eq(all_of(drained))
+
+    def _master(self, m: Module, master: int) -> tuple[Sequence[Shared], Value]:
+        """A master with its ports; gives its parts, and whether it has had all answers."""
+        numbers, axi, ports = self.layout.ports, self.axi[master], self._at(master)
         stages = numbers.offer - LEAST_OFFER
         count = _count(ports)
         arbiter = RequestArbiter(count, numbers.lines, early=max(stages - 1, 0))
         line_bits = axi.signature.address_bits - exact_log2(numbers.line)
-        sender = Sender(axi.signature.flip(), count, numbers.line, line_bits)
+        writers = [port for port in ports if port.writes]
+        sender = Sender(axi.signature.flip(), count, numbers.line, line_bits, len(writers))
         m.submodules[f"arbiter{master}"] = arbiter
         m.submodules[f"sender{master}"] = sender
         m.d.comb += arbiter.made.eq(Cat(_made(ports, number) for number in range(count)))
-        _take(m, arbiter.o, sender.i, ports, registered=stages > 0)
+        hold = self.fabric.hold if self.recovery else Const(0)
+        _take(m, arbiter.o, sender.i, ports, hold, registered=stages > 0)
         wiring.connect(m, wiring.flipped(axi), sender.axi)
-        _send(m, sender, ports)
-        _answer(m, axi, ports, numbers.answer - 1)
+        _send(m, sender, writers)
+        answers = _answer(m, axi, ports, numbers.answer - 1)
+        drained = _drained(m, sender.i, answers, numbers, count) if self.recovery else Const(1)
+        return (arbiter, sender), drained
 
 
 def _count(ports: Sequence[_Port]) -> int:
@@ -214,7 +239,9 @@ def _made(ports: Sequence[_Port], number: int) -> Value:
 
 def _port(numbers: PortNumbers, need: PortNeeds, counters: bool) -> _Port:
     first, unit = need.shared.first, _unit(numbers, need)
-    return _Port(need, Counted(unit.make) if counters else unit, first.array.base // numbers.line, first.number)
+    return _Port(
+        need, Counted(unit.make) if counters else unit, first.array.base // numbers.line, first.number
+    )
 
 
 def _unit(numbers: PortNumbers, need: PortNeeds) -> ReadPort | WritePort:
@@ -246,12 +273,14 @@ def _take(
     order: wiring.PureInterface,
     sender: wiring.PureInterface,
     ports: Sequence[_Port],
+    hold: Value,
     *,
     registered: bool,
 ) -> None:
     """Takes the requests from the ports, in order.
 
     Args:
+        hold: the sender gets none.
         registered: the number of a port waits in a register until its line is looked up.
     """
     port: Value = order.payload
@@ -277,31 +306,33 @@ def _take(
         if each.writes:
             writes.append(here & each.waits)
     m.d.comb += [
-        sender.valid.eq(valid),
+        sender.valid.eq(valid & ~hold),
         sender.port.eq(port),
+        sender.source.eq(any_of(Mux(here, number, 0) for number, here in enumerate(writes))),
         sender.write.eq(any_of(writes)),
         sender.line.eq(chosen(lines)),
     ]
 
 
-def _send(m: Module, sender: Sender, ports: Sequence[_Port]) -> None:
-    """Joins the sender to the write ports."""
+def _send(m: Module, sender: Sender, writers: Sequence[_Port]) -> None:
+    """Joins the sender to the write ports. A burst keeps its port, whatever becomes of the region."""
     data, strobes = [], []
-    for k, each in enumerate(ports):
-        if each.writes:
-            here = Signal(name=f"sends{k}")
-            m.d.comb += [
-                here.eq(each.has(sender.port)),
-                each.unit.beat.eq(sender.beat),
-                each.unit.sent.eq(here & sender.sent),
-            ]
-            data.append((here & each.unit.sends, each.unit.data))
-            strobes.append((here & each.unit.sends, each.unit.strobes))
+    for number, each in enumerate(writers):
+        here = Signal(name=f"sends{number}")
+        m.d.comb += [
+            here.eq(sender.source == number),
+            each.unit.beat.eq(sender.beat),
+            each.unit.sent.eq(here & sender.sent),
+        ]
+        data.append((here & each.unit.sends, each.unit.data))
+        strobes.append((here & each.unit.sends, each.unit.strobes))
     m.d.comb += [sender.data.eq(chosen(data)), sender.strobes.eq(chosen(strobes))]
 
 
-def _answer(m: Module, axi: wiring.PureInterface, ports: Sequence[_Port], registers: int) -> None:
-    """Takes answers to the ports, some cycles later."""
+def _answer(
+    m: Module, axi: wiring.PureInterface, ports: Sequence[_Port], registers: int
+) -> tuple[Value, Value]:
+    """Takes answers to the ports, some cycles later; gives whether a beat and a response come."""
     beat = _late(m, {"valid": axi.rvalid, "id": axi.rid, "data": axi.rdata}, registers)
     done = _late(m, {"valid": axi.bvalid, "id": axi.bid}, registers)
     for each in ports:
@@ -312,6 +343,23 @@ def _answer(m: Module, axi: wiring.PureInterface, ports: Sequence[_Port], regist
                 each.unit.beat_valid.eq(beat["valid"] & each.has(beat["id"])),
                 each.unit.beat_data.eq(beat["data"]),
             ]
+    return beat["valid"], done["valid"]
+
+
+def _drained(
+    m: Module,
+    taken: wiring.PureInterface,
+    answers: tuple[Value, Value],
+    numbers: PortNumbers,
+    count: int,
+) -> Value:
+    """Whether a master, with that many numbers of ports, has had all answers: the beats of lines that it has
+    read, and responses to what it has written."""
+    outstanding = Signal(range(count * numbers.lines * numbers.beats + 1))
+    asked = Mux(taken.valid & taken.ready, Mux(taken.write, 1, numbers.beats), 0)
+    beat, response = answers
+    m.d.sync += outstanding.eq(outstanding + asked - beat - response)
+    return outstanding == 0
 
 
 def _late(m: Module, values: Mapping[str, Value], registers: int) -> Mapping[str, Value]:

@@ -214,6 +214,7 @@ def _driver(addresses: AddressMap, name: str) -> dict[str, Any]:
         "what": _about(addresses),
         "interrupt": addresses.host.interrupt,
         "recovery": addresses.host.recovery,
+        "off_chip": addresses.layout is not None,
         "prefix": plain(name).upper(),
         "lower": plain(name).lower(),
         "extents": extents,

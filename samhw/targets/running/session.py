@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from samhw.errors import InputError, RunError
 from samhw.graph import PLAIN_HOST, AddressMap, Arch, Design, Graph, HostOptions, MemoryRole, Node
-from samhw.graph.address_map import MOST_ACTORS, REGION, Cause, Control, Register
+from samhw.graph.address_map import MOST_ACTORS, REGION, Cause, Control, Register, Status
 from samhw.graph.liveness import deadlock
 from samhw.graph.numerics import Words
 from samhw.graph.off_chip import OffChipLayout, PlacedArray
@@ -268,6 +268,9 @@ class PortSession(Session):
         """Makes the next run possible after one that has failed."""
         if self.map.host.recovery:
             self.port.load(Register.CONTROL, [Control.CLEAR])
+            # Memory off the chip may have answers left.
+            while self.port.read(Register.STATUS, 1)[0] & Status.RUNNING:
+                pass
         else:
             self.port.reset()
 

@@ -110,6 +110,9 @@ class Harness {
     StallPatterns stalls;
     std::vector<Memory> memories;
     OracleChoice oracle;
+    // The cycle of the run for the memories, which answer what was asked in it after its end, too.
+    uint64_t memory_cycle = 0;
+    bool over = true;
     bool tracing = false;
     Trace trace;
 
@@ -123,12 +126,17 @@ class Harness {
     // The first half of a clock cycle: after it, everything that depends on inputs is settled and may be sampled.
     void settle() {
         if (!stalls.empty()) dut->stall(stalls.at(*pins.cycle));
-        if (*pins.running)
-            for (Memory& memory : memories) memory.drive(*pins.cycle);
+        const bool asks = started || *pins.running;
+        if (asks) {
+            over |= !*pins.running || *pins.cycle < memory_cycle;
+            memory_cycle = over ? memory_cycle + 1 : *pins.cycle;
+            for (Memory& memory : memories) memory.drive(memory_cycle);
+        }
         look();
+        if (asks)
+            for (Memory& memory : memories) memory.look(memory_cycle);
         if (*pins.running) {
             started = true;
-            for (Memory& memory : memories) memory.look(*pins.cycle);
             if (tracing) {
                 trace.cycle = *pins.cycle;
                 dut->sample(trace);
@@ -309,7 +317,8 @@ public:
     }
 
     void start() {
-        started = false;
+        started = over = false;
+        memory_cycle = 0;
         trace.records.clear();
         if (stalls.empty()) dut->stall(Words((dut->stall_width() + 31) / 32).data());
         const std::vector<MasterPins> masters = dut->masters();

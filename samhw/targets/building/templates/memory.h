@@ -35,6 +35,9 @@ class Memory {
         uint32_t id;
     };
     bool addressed = false;
+    // What a master has offered and not been rid of, which has to stay: an address, and a beat with its strobes.
+    std::vector<uint8_t> offered_address, offered_beat;
+
     std::deque<Unanswered> unanswered_reads, unanswered_writes;
 
     [[noreturn]] static void wrong(const std::string& what) { throw std::runtime_error("a master of memory " + what); }
@@ -54,6 +57,26 @@ class Memory {
         request = {write, address, cycle};
         reply = oracle->reply(request);
         log.push_back({request, reply});
+    }
+
+    static void stays(std::vector<uint8_t>& before, const std::vector<uint8_t>& now, bool accepted) {
+        if (!before.empty() && before != now) wrong("takes back what it has offered");
+        before = accepted ? std::vector<uint8_t>() : now;
+    }
+
+    // After the inputs of a cycle are set.
+    void check_offers() {
+        std::vector<uint8_t> address, beat;
+        if (*pins.arvalid || *pins.awvalid) {
+            const uint32_t at = *pins.awvalid ? *pins.awaddr : *pins.araddr;
+            address = {uint8_t(*pins.awvalid), uint8_t(at), uint8_t(at >> 8), uint8_t(at >> 16), uint8_t(at >> 24)};
+        }
+        if (*pins.wvalid) {
+            beat.assign(pins.wdata, pins.wdata + pins.beat);
+            beat.insert(beat.end(), pins.wstrb, pins.wstrb + (pins.beat + 7) / 8);
+        }
+        stays(offered_address, address, *pins.awvalid ? *pins.awready : *pins.arready);
+        stays(offered_beat, beat, *pins.wready);
     }
 
     // In the cycle in which it is accepted.
@@ -113,6 +136,8 @@ public:
         unanswered_reads.clear();
         unanswered_writes.clear();
         waiting = false;
+        offered_address.clear();
+        offered_beat.clear();
     }
 
     // Looks at the pins of a master for a cycle of a run, when everything is settled, if something else answers it.
@@ -161,6 +186,7 @@ public:
             *pins.bid = acknowledgements.front().id;
             acknowledgements.pop_front();
         }
+        check_offers();
     }
 
     uint8_t* at(uint64_t address, uint64_t count) {

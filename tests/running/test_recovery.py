@@ -8,13 +8,15 @@ import pytest
 
 import samhw
 from samhw.compiler.placement import layout_beside
-from samhw.errors import RunError
+from samhw.errors import InputError, RunError
 from samhw.graph import ConstantMemory, HostOptions, OffChipMemory, Ports, RandomMemory, load_memory
 from samhw.graph.address_map import Control, Register, Status
 from samhw.sim import total_cycles
-from samhw.targets.backends import HostRun
+from samhw.targets.backends import HostRun, find_backend
+from samhw.targets.backends.rtl import ProgramBackend
 from samhw.targets.running.driver import VerilatedDesign
-from tests.support.spent import results_of
+from samhw.targets.running.harness_session import HarnessSession
+from tests.support.spent import results_of, simulated, told
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
@@ -73,6 +75,30 @@ def test_a_run_that_is_given_up_leaves_nothing_behind(
             found = session.run({}, run.inputs.extents, buffers=True)
             assert found.cycles == cycles
             np.testing.assert_array_equal(run.results(found.memories)["Y"].to_dense(), wanted)
+
+
+@pytest.mark.parametrize("backend", ["icarus", pytest.param("cxxrtl", marks=pytest.mark.nightly)])
+def test_it_is_the_same_in_other_simulators(backend: str) -> None:
+    simulator = find_backend(backend)
+    assert isinstance(simulator, ProgramBackend)
+    try:
+        simulator.find_tools()
+    except InputError as error:
+        pytest.skip(str(error))
+    data, held = _spmm(), MEMORIES["random"]
+    run = _run(SPMM, "i32", data, held)
+    host = HostOptions.parse("recovery,counters")
+    compiled, layout = run.compiled, layout_beside(run.compiled, held)
+    program = simulator.make(compiled, host, layout).path
+    with HarnessSession(compiled.design, compiled.arch, program, host, layout) as session:
+        cycles = session.run(*run.inputs, memory=held).cycles
+        assert cycles == total_cycles(results_of(run, held))
+        assert told(session.spent()) == simulated(run, held)
+        for end in range(0, cycles, 101):
+            session.start()
+            with pytest.raises(RunError, match="did not end within"):
+                session.wait(end)
+            assert session.run({}, run.inputs.extents, memory=held).cycles == cycles
 
 
 def test_a_start_waits_for_the_memory() -> None:

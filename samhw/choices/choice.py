@@ -186,6 +186,8 @@ class Choice(Generic[T]):
     """In a word, what stands between several entries; empty where there are none."""
     of: ClassVar[str] = "tensor"
     """What has an entry."""
+    nothing: ClassVar[str] = ""
+    """What a table says of a schedule without it, beside others; by default no and its name."""
     may_grow: ClassVar[bool] = False
     """Its option takes `auto` too: a search may enlarge a design by it, if it is asked to."""
     grows_in_area: ClassVar[bool] = False
@@ -254,6 +256,10 @@ class Choice(Generic[T]):
     def matters(self, regions: Sequence[Region]) -> bool:
         """Whether values of it may make a difference in a program of these regions."""
         return True
+
+    def fits(self, value: T, regions: Sequence[Region]) -> bool:
+        """Whether a value may make one there."""
+        return self.matters(regions)
 
     def files(self, value: T) -> Iterator[str]:
         """The files that it reads."""

@@ -66,6 +66,7 @@ from samhw.lang.models import (
     model_description,
     model_names,
     sequence_names,
+    titled,
 )
 from samhw.lang.objects import Example, MlirFile, Named, OnnxFile, load_object
 from samhw.lang.parse import dumps, load, parse, parse_expression
@@ -154,6 +155,7 @@ __all__ = [
     "rounded_extent",
     "sequence_names",
     "terms",
+    "titled",
     "walk",
     "with_accesses",
 ]

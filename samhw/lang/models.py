@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -42,6 +43,7 @@ __all__ = [
     "model_description",
     "model_names",
     "sequence_names",
+    "titled",
 ]
 
 
@@ -305,6 +307,17 @@ def load_program(spec: str) -> Program:
             "samhw.lang.nested.lowered if it is of nested lists."
         )
     return found
+
+
+def titled(spec: str) -> str:
+    """What a program that `spec` names is called where there is no room for all of a text: that by its last
+    statement."""
+    statements = [line.strip() for line in spec.splitlines() if "=" in line and not _DECLARES.match(line)]
+    return statements[-1] if "\n" in spec and statements else spec
+
+
+_DECLARES = re.compile(r"\s*(tensor\b|index\b|#)")
+"""A line that computes nothing."""
 
 
 def load_named(spec: str) -> Named:

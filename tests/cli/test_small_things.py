@@ -15,6 +15,7 @@ import scipy.sparse
 import samhw as api
 from samhw.app.cli.printed import _folded, _parts
 from samhw.errors import InputError
+from samhw.lang import titled
 from tests.support.command import good, refused, report, samhw
 
 
@@ -178,3 +179,42 @@ def test_entries_that_are_copied_count_as_operations() -> None:
     words = ("run", "spmm", "--data", "karate", "--permute", "--order")
     copied, plain = (report(*words, order) for order in ("k,i,j", "i,k,j"))
     assert copied["operations"] - plain["operations"] == 156  # The entries of A.
+
+
+CHAIN = (
+    "tensor A[i=8, k=8] : csr\ntensor X[k=8, j=8] : csr\ntensor W[j=8, l=8]\n"
+    "H[i, j] = A[i, k] * X[k, j]\nY[i, l] = H[i, j] * W[j, l]"
+)
+
+
+def test_a_search_without_choices_says_what_adds_some(tmp_path: Path) -> None:
+    out = str(tmp_path / "s.toml")
+    few = samhw("tune", "sddmm", "--budget", "1", "-o", out)
+    assert "nothing to choose; there is more with --blocks auto, --lanes auto" in few.stderr
+    more = samhw("tune", "sddmm", "--budget", "1", "--lanes", "auto", "-o", str(tmp_path / "t.toml"))
+    assert "nothing to choose" not in more.stderr
+
+
+def test_a_long_text_is_called_by_its_last_statement() -> None:
+    told = good("compare", CHAIN, "--fuse", "none,full").output
+    assert told.startswith("Y[i, l] = H[i, j] * W[j, l] on random, i32\n")
+    message = refused("compare", CHAIN, "--fuse", "none", "--order", "i,k,j")
+    assert "'Y[i, l] = H[i, j] * W[j, l]' has several at none" in message
+    assert titled("y[i] = A[i, k] * x[k]") == "y[i] = A[i, k] * x[k]"
+    assert titled("gcn") == "gcn"
+
+
+def test_orders_of_several_regions_are_compared() -> None:
+    orders = ["--order", "H=i,k,j;Y=j,i,l", "--order", "H=i,k,j;Y=i,j,l"]
+    told = report("compare", CHAIN, "--fuse", "none", *orders)
+    assert [outcome["status"] for outcome in told["outcomes"]] == ["refused", "right"]
+    # One region ends with Y alone: there the orders say nothing.
+    assert "orders as written" in good("compare", CHAIN, "--order", "H=i,k,j").output
+
+
+def test_statistics_are_no_wider_than_a_page() -> None:
+    rng = np.random.default_rng(0)
+    data = {name: rng.integers(-2, 3, (8, 8)) for name in "AXW"}
+    text = str(api.compile(CHAIN).run(data).stats())
+    assert max(map(len, text.splitlines())) <= 110
+    assert " limits this region: " in text

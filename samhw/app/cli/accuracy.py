@@ -21,6 +21,7 @@ from samhw.compiler import AUTO, asked_type, asked_types, types_text
 from samhw.errors import InputError
 from samhw.graph import Arch
 from samhw.graph.numerics import ValueType
+from samhw.lang import titled
 from samhw.targets.backends import MODEL, run
 from samhw.words import split_words
 
@@ -89,14 +90,14 @@ def accuracy(
                     # What is wrong without --draws too is said as it is.
                     bind_program(program, (AUTO,), value=first, types=own)
                     raise InputError(
-                        f"--draws {draws} draws data, which '{program}' does not take: it has its own; leave "
-                        "out --draws."
+                        f"--draws {draws} draws data, which '{titled(program)}' does not take: it has its "
+                        "own; leave out --draws."
                     ) from error
                 raise
             for name, (kind, own) in given.items():
                 shown.show(number, len(inputs), f"{text}, {name}")
                 rows[name] += _measured(drawn.with_types(own), schedule, kind, text, own)
-    found = Accuracy(program, tuple(chain.from_iterable(rows.values())), clock)
+    found = Accuracy(titled(program), tuple(chain.from_iterable(rows.values())), clock)
     if json_target:
         print_json(json_target, found.to_json())
     if json_target != "-":

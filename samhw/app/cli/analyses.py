@@ -89,7 +89,7 @@ def print_orders(program: Program, most: int) -> None:
         if region.reshapes or not region.is_plain:
             continue
         spaces = order_spaces(program, region)
-        rows = [["intermediates share", "indices", "any order", "storage kept", "and statements' orders"]]
+        rows = [["intermediates share", "indices", "permutations", "storage kept", "and statements' orders"]]
         rows += [
             [
                 _SHARING[space.region.sharing.name],

@@ -37,6 +37,7 @@ from samhw.compiler import AUTO, asked_type, asked_types, types_text
 from samhw.compiler.search import in_modules
 from samhw.errors import InputError
 from samhw.files import write_text
+from samhw.lang import Region, titled
 from samhw.lang.brackets import apply_brackets
 
 __all__ = ["compare"]
@@ -117,7 +118,14 @@ def compare(
             )
     where = _placed(schedules, placed.name) if placed else ""
     found = Comparison(
-        program, workload.name, kind.name, tuple(outcomes), period, where, energy, types_text(workload.types)
+        titled(program),
+        workload.name,
+        kind.name,
+        tuple(outcomes),
+        period,
+        where,
+        energy,
+        types_text(workload.types),
     )
     if csv_target == "-":
         click.echo(found.csv(), nl=False)
@@ -158,11 +166,19 @@ def _combined(workload: Workload, base: Schedule, axes: Mapping[str, Sequence[An
         program = apply_brackets(workload.program, schedule.brackets)
         regions = regions_of(program, in_modules(schedule, workload.program, workload.scopes).fuse)
         inside = {
-            name: axes[name]
+            name: fitting
             for name in axes
-            if name not in first and choice(name.partition(".")[0]).matters(regions)
+            if name not in first and (fitting := _fitting(name, axes[name], regions))
         }
         yield from (with_words(schedule, words) for words in every(inside))
+
+
+def _fitting(name: str, words: Sequence[Any], regions: Sequence[Region]) -> list[Any]:
+    """The words of an axis that make a difference in these regions."""
+    one = choice(name.partition(".")[0])
+    if one.has_commas:
+        return [word for word in words if one.fits(one.taken(word), regions)]
+    return list(words) if one.matters(regions) else []
 
 
 REGIONS = ("brackets", "fuse")
@@ -175,8 +191,8 @@ def _check_orders(program: str, schedules: Sequence[Schedule], axes: Mapping[str
     if orders and not any(schedule.order in orders for schedule in schedules):
         where = ",".join(axes.get("fuse", ())) or "each of these schedules"
         raise InputError(
-            f"--order is for one region, but '{program}' has several at {where}; add '--fuse full', "
-            "or write the orders into the program."
+            f"--order is for one region, but '{titled(program)}' has several at {where}; add '--fuse full', "
+            "give each region's as in '--order T=i,k,j', or write the orders into the program."
         )
 
 

@@ -42,8 +42,8 @@ from samhw.compiler.search.explore import Explored
 from samhw.errors import InputError, RunError
 from samhw.files import write_text
 from samhw.graph.numerics import ValueType
-from samhw.lang import Program
-from samhw.words import counted
+from samhw.lang import Program, titled
+from samhw.words import and_more, counted
 
 __all__ = ["tune"]
 
@@ -131,7 +131,8 @@ def tune(
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked, types=asked_types(types))
     say_notes(workload)
-    views = _Views(program, output, json_target, plot, report)
+    untried = [f"--{name} auto" for name, word in grown.items() if not word]
+    views = _Views(titled(program), output, json_target, plot, report, untried)
     if error is not None:
         price = _price(objective, memory or area or scheduler or jobs or any(grown.values()))
         typed = _typed(workload, load_schedule(file), asked, error, price, budget)
@@ -177,16 +178,18 @@ class _Views(NamedTuple):
     json_target: str | None
     plot: str | None
     report: str | None
+    untried: Sequence[str] = ()
+    """The options by which it would have looked at more."""
 
 
 def _write(tuned: Tuned, views: _Views) -> None:
     """Writes the best schedule, and shows the search."""
-    program, output, json_target, plot, report = views
+    program, output, json_target, plot, report, _ = views
     write_text(Path(output), tuned.dumps(command_line()))
     if json_target:
         print_json(json_target, tuned.to_json())
     if json_target != "-":
-        _say(tuned, program, output)
+        _say(tuned, views)
     if plot:
         from samhw.app.report.plots import plot_tuned
 
@@ -251,9 +254,10 @@ def _write_types(tuned: TunedTypes, program: Program, views: _Views) -> None:
         write_results(views.report, lambda: types_results(views.program, tuned))
 
 
-def _say(tuned: Tuned, program: str, output: str) -> None:
+def _say(tuned: Tuned, views: _Views) -> None:
     """The trials, and what was written."""
-    print_table(Console(), tuned.grid(), title=f"{program} on {tuned.on}: {tuned.bought}")
+    output = views.output
+    print_table(Console(), tuned.grid(), title=f"{views.program} on {tuned.on}: {tuned.bought}")
     best, written = tuned.best, tuned.written
     energy = (
         f", {best.energy / 1e3:,.1f} nJ instead of {written.energy / 1e3:,.1f}" if tuned.by_energy else ""
@@ -262,6 +266,11 @@ def _say(tuned: Tuned, program: str, output: str) -> None:
         f"{output}: {best.cycles:,} cycles, {written.cycles / best.cycles:.2f} times as fast as "
         f"written{energy}; {counted(tuned.looked, 'design')} estimated, {len(tuned.trials)} simulated"
     )
+    if tuned.looked == 1 and views.untried:
+        click.echo(
+            f"samhw: note: there was nothing to choose; there is more with {and_more(views.untried)}.",
+            err=True,
+        )
 
 
 def _show(shown: Line, count: int, note: str) -> None:

@@ -244,7 +244,9 @@ def _difference(one: Choice[Any], value: Any, other: str) -> str:
     if one.is_always_said or value != _default(one):
         return ", ".join(_words(one, value))
     name, word = one.name.replace("_", " "), one.word(value)
-    return f"no {other}{name}" if one.kind is bool or not word else f"{name} {word}"
+    if one.kind is bool or not word:
+        return one.nothing or f"no {other}{name}"
+    return f"{name} {word}"
 
 
 def _default(one: Choice[Any]) -> Any:

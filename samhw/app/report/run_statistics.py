@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import Any
 
 from samhw.app.report.alike import ToldTogether, alike_regions, grouped
@@ -26,6 +27,9 @@ __all__ = [
     "title",
     "told",
 ]
+
+_WIDTH = 110
+"""Of sentences below a table."""
 
 # What limits a run, ranked: the longest regions, each with its bottleneck, and then what else is busy.
 
@@ -172,7 +176,8 @@ class Statistics:
 
     def __str__(self) -> str:
         parts = (
-            f"{title(group)}\n{in_columns(node_grid(longest(group)))}\n{longest(group).bottleneck}"
+            f"{title(group)}\n{in_columns(node_grid(longest(group)))}\n"
+            f"{fill(str(longest(group).bottleneck), _WIDTH)}"
             for group in told(self.regions)
         )
         return "\n\n".join(parts)

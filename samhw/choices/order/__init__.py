@@ -30,6 +30,7 @@ class Order(Choice[Indices | dict[str, Indices]]):
     metavar = "i,k,j"
     several = "i,k,j"
     help = "Order of the indices, outermost first; of several regions as T=i,k,j;U=i,j by their last results."
+    nothing = "orders as written"
     has_commas = True
     has_entries = True
     between = ";"
@@ -71,7 +72,9 @@ class Order(Choice[Indices | dict[str, Indices]]):
     def apply(self, program: Program, value: Indices | dict[str, Indices], *, is_open: bool) -> Program:
         return program.in_regions(_ordered(program, value, is_open=is_open))
 
-    def matters(self, regions: Sequence[Region]) -> bool:
+    def fits(self, value: Indices | Mapping[str, Indices], regions: Sequence[Region]) -> bool:
+        if isinstance(value, Mapping):
+            return {*value} <= {region.statements[-1].lhs.tensor for region in regions}
         return len(regions) == 1
 
 

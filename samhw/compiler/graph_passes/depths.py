@@ -18,8 +18,8 @@ from math import ceil, prod
 from samhw.compiler.graph_passes import Assembly
 from samhw.compiler.graph_passes.concats import waiting_parts
 from samhw.errors import StreamError
-from samhw.graph import Arch, Channel, Endpoint, Graph, Node, PortDelays, levels
-from samhw.words import counted
+from samhw.graph import Arch, Channel, Endpoint, Graph, MemoryRole, Node, PortDelays, levels
+from samhw.words import and_more, counted
 
 __all__ = ["depths", "most_tokens", "permit_more", "reductions_awaited", "with_delays"]
 
@@ -98,8 +98,8 @@ def depths(assembly: Assembly) -> Assembly:
             tokens = most_tokens(inner, extent, streams[channel.source].shares)
             if tokens > arch.deepest:
                 raise StreamError(
-                    f"Channel {channel.name} would have to hold {counted(tokens, 'token')}, a fiber over "
-                    f"{', '.join(inner)}, which waits for {awaited}",
+                    f"For {and_more(_computed(graph))}, channel {channel.name} would have to hold "
+                    f"{counted(tokens, 'token')}, a fiber over {', '.join(inner)}, which waits for {awaited}",
                     f"end the fused region before {sink.name}",
                     "choose another order",
                     permit_more(arch),
@@ -431,6 +431,11 @@ def _lane_room(
                 rows = lanes * (2 if inner else arch.lane_rows + 2)
                 room = max(room, rows * most_tokens(inner, extent, own.shares))
     return (room, f"{counted(room, 'token')} of rows that are in lanes") if room else None
+
+
+def _computed(graph: Graph) -> list[str]:
+    """The tensors that a region writes."""
+    return [tensor.name for tensor in graph.tensors if tensor.role is not MemoryRole.INPUT]
 
 
 def permit_more(arch: Arch) -> str:

@@ -135,7 +135,7 @@ class TableBuilder:
             what = f"The sum over {operand.index}"
             ways = (
                 f"choose an order in which {operand.index} comes after {row}",
-                "compute the sum in a statement of its own",
+                "compute the sum in a statement and a region of its own (--fuse none)",
             )
         else:
             name = operand.name if isinstance(operand, Intermediate) else "An intermediate"

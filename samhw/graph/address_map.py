@@ -78,6 +78,7 @@ class Control(IntFlag):
 
     START = 1
     CLEAR = 2
+    SWAP = 4
 
 
 class Status(IntFlag):
@@ -322,6 +323,8 @@ class AddressMap:
         define("CONTROL_START", f"0x{Control.START:x}u")
         if self.host.recovery:
             define("CONTROL_CLEAR", f"0x{Control.CLEAR:x}u")
+        if self.host.pingpong:
+            define("CONTROL_SWAP", f"0x{Control.SWAP:x}u")
         for status in Status:
             define(f"STATUS_{status.name}", f"0x{status:x}u")
         for cause in Cause:

@@ -12,7 +12,7 @@ __all__ = ["PLAIN_HOST", "HostOptions"]
 _ID_BITS = 4
 """Of AXI4, unless somebody asks for others."""
 _MOST_ID_BITS = 32
-_FLAGS = ("clock", "interrupt", "recovery", "counters")
+_FLAGS = ("clock", "interrupt", "pingpong", "recovery", "counters")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class HostOptions:
     """The port has a clock and a reset of its own."""
     interrupt: bool = False
     """An interrupt, with the registers that enable and clear it."""
+    pingpong: bool = False
+    """Two banks of inputs and results: one for the host while a run works on the other."""
     recovery: bool = False
     """CONTROL ends a run and clears an error."""
     counters: bool = False

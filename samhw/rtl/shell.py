@@ -2,12 +2,13 @@
 AXI4."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from samhw.graph import Arch
+from samhw.graph import Arch, MemoryRole
 from samhw.graph.address_map import REGION, AddressMap, Register, Status, Window
 from samhw.graph.pools import Pool
 from samhw.rtl.burst_port import BurstPort
@@ -16,11 +17,13 @@ from samhw.rtl.interface import MemorySignature, RunSignature, extent_members, m
 from samhw.rtl.interleaved import InterleavedMemory
 from samhw.rtl.logic import any_of, at_most
 from samhw.rtl.memories import TensorMemory
+from samhw.rtl.ping_pong import PingPongMemory
 from samhw.rtl.units.unit import delayed
 
 __all__ = ["Shell"]
 
 Port = HostPort | BurstPort
+Memory = TensorMemory | PingPongMemory
 
 CLEARING = 2
 """Cycles that a reset takes (docs/host_port.md)."""
@@ -82,6 +85,7 @@ class Shell(wiring.Component):
                 **({"far": Out(FarSignature(bits - 1))} if far else {}),
             }
         )
+        self._bank = Signal()  # the host's, with `map.host.pingpong`
         self._enabled = Signal(len(Status))
         self._pending = Signal(len(Status))
 
@@ -91,7 +95,7 @@ class Shell(wiring.Component):
         wiring.connect(m, wiring.flipped(self.axi), host.axi)
         memories = self._memories(m)
         names = extent_members(self.map.design)
-        extents: dict[str, Signal] = {index: getattr(self.extents, names[index]) for index in names}
+        extents = {index: self._extent(m, getattr(self.extents, names[index])) for index in names}
         self._host_writes(m, host, memories, extents)
         self._host_reads(m, host, memories, extents)
         if isinstance(host, HostPort) and host.has_far:
@@ -99,8 +103,18 @@ class Shell(wiring.Component):
             m.d.comb += host.open.eq(~self._running)
         return m
 
-    def _memories(self, m: Module) -> dict[str, TensorMemory]:
-        memories = {}
+    def _extent(self, m: Module, given: Signal) -> Signal:
+        """The register of an extent that is given to the fabric: that itself, or with two banks one that may
+        change in a run."""
+        if not self.map.host.pingpong:
+            return given
+        register = Signal.like(given)
+        with m.If(~(self.run.running | self.run.request)):
+            m.d.sync += given.eq(register)
+        return register
+
+    def _memories(self, m: Module) -> dict[str, Memory]:
+        memories: dict[str, Memory] = {}
         # From registers, since they choose among all who share a port. A region's first access comes two
         # cycles after its start, when its root has fired, and the host waits a cycle after the end.
         region, design = self.run.region, self.map.design
@@ -112,11 +126,19 @@ class Shell(wiring.Component):
         members = memory_members(self.ports)
         for pool in self.map.pools:
             member, ports = members[pool.name], self.ports[pool.name]
-            memories[pool.name] = tensor = _memory(self.map.whole(pool), ports, len(design.regions), beside)
+            whole = self.map.whole(pool)
+            make = partial(_memory, whole, ports, len(design.regions), beside)
+            tensor: Memory
+            if self._has_banks(pool):
+                tensor = PingPongMemory(make)
+                m.d.comb += tensor.bank.eq(self._bank)
+            else:
+                tensor = make()
+            memories[pool.name] = tensor
             m.submodules[member] = tensor
             m.d.comb += tensor.turn.eq(turn)
             fabric = wiring.flipped(getattr(self.memories, member))
-            if isinstance(tensor, InterleavedMemory):
+            if ports.banks:
                 m.d.comb += tensor.cycle.eq(fabric.cycle)
             for port, read in zip(ports.reads, tensor.reads, strict=True):
                 wiring.connect(m, getattr(fabric, port), read)
@@ -125,11 +147,17 @@ class Shell(wiring.Component):
                     wiring.connect(m, getattr(fabric, port), write)
         return memories
 
+    def _has_banks(self, pool: Pool) -> bool:
+        """The host reaches it in a run, too. What only passes between regions is in one bank."""
+        roles = {self.map.design.memory[name].role for name in pool.bases}
+        return self.map.host.pingpong and roles != {MemoryRole.BUFFER}
+
     def _host_writes(
-        self, m: Module, host: Port, memories: dict[str, TensorMemory], extents: dict[str, Signal]
+        self, m: Module, host: Port, memories: dict[str, Memory], extents: dict[str, Signal]
     ) -> None:
-        """CONTROL always; extents, up to the greatest, and input memories only between runs. Memories of
-        indices take only words that fit. Who takes a word is known a cycle before it is written."""
+        """CONTROL always; extents, up to the greatest, and input memories only between runs, unless there are
+        two banks. Memories of indices take only words that fit. Who takes a word is known a cycle before it
+        is written."""
         accepted = []
 
         def takes(name: str, here: Value) -> Signal:
@@ -139,6 +167,9 @@ class Shell(wiring.Component):
 
         is_control = takes("control", host.next_addr == Register.CONTROL)
         idle = self._control(m, host.write & is_control, host.write_data)
+        if self.map.host.pingpong:
+            self._swap(m, host.write & is_control, host.write_data)
+            idle = Const(1)
         for enable, address in zip(self._interrupts(m, host.write_data), self.map.interrupts, strict=True):
             m.d.comb += enable.eq(host.write & takes(enable.name, host.next_addr == address))
         for index, register in extents.items():
@@ -195,6 +226,17 @@ class Shell(wiring.Component):
         begins = held | (starts & clears) | ((starts | run.request) & ~failed)
         return ~(run.running | begins)
 
+    def _swap(self, m: Module, asked: Value, word: Value) -> None:
+        """Exchanges the banks if CONTROL is `asked` to take a word that starts a run, or says so between
+        runs."""
+        run, clears = self.run, word[1] if self.map.host.recovery else Const(0)
+        rests = ~(run.running | run.request)
+        if self.map.host.recovery:
+            rests &= ~self.held
+        starts = word[0] & (clears | ~Cat(run.error).any())
+        with m.If(asked & (clears & word[0] | rests & (starts | word[2] & ~word[0]))):
+            m.d.sync += self._bank.eq(~self._bank)
+
     def _interrupts(self, m: Module, word: Value) -> list[Signal]:
         """The registers of interrupts, if there are any; gives the signals by which each takes `word`."""
         if not self.map.host.interrupt:
@@ -224,7 +266,7 @@ class Shell(wiring.Component):
         return Cat(self._running, self.run.done, Cat(self.run.error).any())
 
     def _host_reads(
-        self, m: Module, host: Port, memories: dict[str, TensorMemory], extents: dict[str, Signal]
+        self, m: Module, host: Port, memories: dict[str, Memory], extents: dict[str, Signal]
     ) -> None:
         """In the first cycle, addresses are decoded and memories read; in the second, one of the registers is
         picked, and the word of each memory goes to a register of its own, since it comes late; in the third,
@@ -262,7 +304,7 @@ class Shell(wiring.Component):
                 # Enabled for as long as the address stays, since a block memory may stop the register at its
                 # output with this enable.
                 m.d.comb += [tensor.host.addr.eq(address), tensor.host.en.eq(here)]
-                m.d.sync += [hit.eq(here & idle), fetched_ok.eq(hit)]
+                m.d.sync += [hit.eq(here if self._has_banks(pool) else here & idle), fetched_ok.eq(hit)]
                 words.append(Mux(fetched_ok, delayed(m, tensor.host.data), 0))
                 found.append(fetched_ok)
         m.d.sync += [host.read_data.eq(any_of(words)), host.read_ok.eq(any_of(found))]

@@ -50,6 +50,11 @@ def master_pins(masters: Sequence[wiring.PureInterface]) -> dict[str, tuple[wiri
 
 def _check_off_chip(host: HostOptions, layout: OffChipLayout) -> None:
     """Raises `InputError` for choices of the host that do not go with memory off the chip."""
+    if host.pingpong:
+        raise InputError(
+            "'--host pingpong' needs all tensors on chip, but this design has some off chip; leave out the "
+            "one or the other."
+        )
     if layout.chip is not None and host.bursts:
         raise InputError(
             "'--host axi4' has no way to an SDRAM, which a host reaches word by word; leave it out, or take "

@@ -20,7 +20,7 @@ BUILDS = {
     "least": ("spmv", ()),
     "most": (
         "spmm",
-        ("--host", "axi4,clock,interrupt,recovery,counters", "--fixed-extents", "--value", "bf16"),
+        ("--host", "axi4,clock,interrupt,pingpong,recovery,counters", "--fixed-extents", "--value", "bf16"),
     ),
     "masters": ("spmv", ("--memory", "ddr4", "--place", "B=ddr")),
 }

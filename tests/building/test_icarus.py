@@ -29,7 +29,7 @@ BUILDS: dict[str, Sequence[object]] = {
     "blocks": ["spmm", "--data", "random:size=8", "--blocks", "i=4+k=4"],
     "split": ["spmm", "--data", "random:size=10", "--split", "A=hyb(1,2)"],
     "scan": ["stacked_rnn"],
-    "host": ["spmm", "--data", "random:size=10", "--host", "axi4,clock,interrupt,recovery,counters"],
+    "host": ["spmm", "--data", "random:size=10", "--host", "axi4,clock,interrupt,pingpong,recovery,counters"],
 }
 
 

@@ -22,7 +22,7 @@ from tests.support.command import good, refused
 PROGRAM = "tensor x[i=20] : csf\ntensor y[i=20] : csf\ny[i] = x[i] * x[i] + x[i]\n"
 
 
-@pytest.fixture(scope="module", params=["", "axi4,clock,interrupt,recovery"], ids=["least", "most"])
+@pytest.fixture(scope="module", params=["", "axi4,clock,interrupt,pingpong,recovery"], ids=["least", "most"])
 def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build with a run's data, in integers and in floating point."""
     folder = tmp_path_factory.mktemp("project")

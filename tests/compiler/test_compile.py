@@ -68,7 +68,7 @@ def test_immediates_and_signs() -> None:
         (
             "tensor A[k=4, i=4] : csr\ntensor B[k, j=4] : csr\ntensor D[i, j] : csr\ntensor X[i, j] : dcsr\n"
             "X[i,j] = D[i,j] + A[k,i] * B[k,j]    order k,i,j",
-            "comes after i, or compute the sum in a statement and a region of its own (--fuse none)",
+            "comes after i, or compute the sum in a statement and a region of its own (fuse=",
         ),
         (
             "tensor A[i=8, j=8] : bcsr(4)\ntensor x[i] : dense\nx[i] = A[i,j]",

@@ -80,6 +80,7 @@ def test_what_a_host_asks_for_comes_after_the_channel_states():
         "id_bits": 9,
         "clock": False,
         "interrupt": True,
+        "pingpong": False,
         "recovery": True,
         "counters": True,
     }

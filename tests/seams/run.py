@@ -35,7 +35,15 @@ FAULTS = ("generator", "wrong", "false alarm", "traceback", "failed", "auto refu
 """What must not happen; ``"generator"`` is a fault of this folder. The other ends are ``"right"``,
 ``"refused"`` and ``"overflow"``, where a sum of integers may leave its range in some order."""
 
-HOSTS = ("", "axi4,clock", "clock,recovery,interrupt", "axi4:8,counters", "axi4,interrupt,recovery,counters")
+HOSTS = (
+    "",
+    "axi4,clock",
+    "pingpong",
+    "clock,recovery,interrupt",
+    "axi4:8,counters",
+    "axi4,clock,pingpong,recovery",
+    "axi4,interrupt,recovery,counters",
+)
 """The ports with which RTL is built, one for each case."""
 
 OFF_CHIP_HOSTS = (

@@ -1,7 +1,7 @@
 """`samhw tune`."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -131,8 +131,7 @@ def tune(
     asked = asked_type(value)
     workload = bind_program(program, data, value=asked, types=asked_types(types))
     say_notes(workload)
-    untried = [f"--{name} auto" for name, word in grown.items() if not word]
-    views = _Views(titled(program), output, json_target, plot, report, untried)
+    views = _Views(titled(program), output, json_target, plot, report, _untried(grown))
     if error is not None:
         price = _price(objective, memory or area or scheduler or jobs or any(grown.values()))
         typed = _typed(workload, load_schedule(file), asked, error, price, budget)
@@ -180,6 +179,10 @@ class _Views(NamedTuple):
     report: str | None
     untried: Sequence[str] = ()
     """The options by which it would have looked at more."""
+
+
+def _untried(grown: Mapping[str, str | None]) -> list[str]:
+    return [f"--{name} auto" for name, word in grown.items() if not word]
 
 
 def _write(tuned: Tuned, views: _Views) -> None:

@@ -45,14 +45,14 @@ class HostRun:
         return cls(compiled, inputs_of(compiled, tensors), tensors)
 
     def results(self, words: Mapping[str, Words]) -> dict[str, Tensor]:
-        """All tensors that a run leaves, by name.
+        """The tensors that a run leaves, by name.
 
         Args:
             words: of each memory that the host reads, what it holds, words of 32 bits with or without a sign;
-                those after the end of an array are ignored.
+                those after the end of an array are ignored, and tensors without any memory are left out.
 
         Raises:
-            KeyError: for a memory that is missing.
+            KeyError: for a memory that is missing beside others of its tensor.
             RunError: where the words are no tensor.
         """
         graphs = self.compiled.design.runs

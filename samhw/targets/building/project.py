@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from samhw.graph import AddressMap, HostOptions, MemoryRole
+from samhw.graph.address_map import Control
 from samhw.names import comment_text, plain
 from samhw.targets.building.elaborate import TopPin
 from samhw.targets.building.ip_xact import Bus, PhysicalPort, component
@@ -213,6 +214,8 @@ def _driver(addresses: AddressMap, name: str) -> dict[str, Any]:
     return {
         "what": _about(addresses),
         "interrupt": addresses.host.interrupt,
+        "pingpong": addresses.host.pingpong,
+        "swap": int(Control.SWAP),
         "recovery": addresses.host.recovery,
         "off_chip": addresses.layout is not None,
         "prefix": plain(name).upper(),

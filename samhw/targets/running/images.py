@@ -153,15 +153,16 @@ def load(design: Design, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Words
 
 
 def unload(graph: Graph, memories: Mapping[str, Words], extents: Mapping[str, int]) -> dict[str, Tensor]:
-    """The output tensors that a run with those extents left in the memories. A step of a tensor is none: it
-    lies in the whole one.
+    """The output tensors that a run with those extents left in the memories, but for those of whose memories
+    none is given. A step of a tensor is none: it lies in the whole one.
 
     Words after the end of an array are ignored. Raises `RunError` where the words are no tensor.
     """
     values = {memory.tensor: memory.value or graph.value for memory in graph.memories if memory.is_value}
     tensors = {}
+    given = {memory.tensor for memory in graph.memories if memory.name in memories}
     for binding in graph.tensors:
-        if binding.role is MemoryRole.OUTPUT and not binding.is_step:
+        if binding.role is MemoryRole.OUTPUT and not binding.is_step and binding.stored in given:
             words = stored_words(graph.memory, binding, extents, lambda name, count: memories[name][:count])
             shape = tuple(extents[index] for index in binding.indices)
             try:

@@ -104,6 +104,10 @@ class Session(ABC):
                 design without errors.
         """
 
+    def swap(self) -> None:  # noqa: B027 - most have one bank
+        """Between runs, makes what the last one has worked on the host's, where there are two banks. A start
+        does so too, for the run before it."""
+
     @abstractmethod
     def counters(self) -> Counters:
         """What the last run took."""
@@ -137,6 +141,7 @@ class Session(ABC):
         self.start()
         self.wait(limit)
         counters = self.counters()
+        self.swap()
         stored = self._stored(extents, buffers)
         return HardwareResult(counters.cycles, counters.region_cycles, stored, self.seconds)
 
@@ -263,6 +268,10 @@ class PortSession(Session):
             raise _failure(self.design, ending, limit)
         self._ending = ending
         self.seconds = ending.seconds
+
+    def swap(self) -> None:
+        if self.map.host.pingpong:
+            self.port.load(Register.CONTROL, [Control.SWAP])
 
     def _recover(self) -> None:
         """Makes the next run possible after one that has failed."""

@@ -94,7 +94,8 @@ HOST = click.option(
     "--host",
     type=_Host(),
     metavar="WORDS",
-    help="What the RTL's port has beyond the least: axi4 or axi4:BITS, clock, interrupt, pingpong, recovery, counters.",
+    help="What the RTL's port has beyond the least: axi4 or axi4:BITS, clock, interrupt, pingpong, recovery, "
+    "counters.",
 )
 
 _BOARD = (

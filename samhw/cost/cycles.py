@@ -297,7 +297,9 @@ class CycleEstimate:
         latency = self._step(node, reduction)
         rows = self._counts.level(flow, len(flow.levels) - len(reduction.coordinates))
         per_fiber = max(1.0, rows / fibers)
-        repeats = (fill - per_fiber) / max(drain, 1.0)
+        given = self._counts.found[Endpoint(node.name, reduction.values)]
+        # How often each coordinate comes. One that each row has follows itself every time.
+        repeats = self._counts.payloads(flow) / max(self._counts.payloads(given), 1.0)
         apart = fill / per_fiber
         overlap = min(1.0, repeats / per_fiber) if per_fiber > 1 else 0.0
         fill += overlap * (per_fiber - 1) * max(0.0, latency - apart)

@@ -247,7 +247,7 @@ def test_commands_say_what_was_chosen(tmp_path: Path) -> None:
 def test_python_chooses_for_the_first_data() -> None:
     design = samhw.compile("T[i,j] = A[i,k] * X[k,l] * W[l,j]", schedule="auto")
     rng = np.random.default_rng(0)
-    a, x, w = rng.random((12, 12)), rng.random((12, 12)), rng.random((12, 2))
+    a, x, w = rng.random((12, 24)), rng.random((24, 24)), rng.random((24, 1))
     result = design.run(A=a, X=x, W=w)
     np.testing.assert_allclose(result["T"], a @ x @ w, rtol=1e-5)
     assert design.compiled.schedule.brackets

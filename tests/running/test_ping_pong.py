@@ -1,6 +1,8 @@
 """Two banks of inputs and results: a host loads and reads one while a run works on the other."""
 
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import samhw
 from samhw.errors import InputError, RunError
 from samhw.graph import HostOptions, MemoryRole
 from samhw.graph.address_map import Control, Register, Status
-from samhw.targets.backends import HostRun
+from samhw.targets.backends import HostRun, build
 from samhw.targets.running.driver import VerilatedDesign
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
@@ -142,6 +144,18 @@ def test_an_error_leaves_what_was_loaded() -> None:
         session.wait()
         session.swap()
         assert session.read("y.vals", 8).tolist() == list(range(0, 16, 2))
+
+
+def test_a_build_reads_what_its_run_has_left(tmp_path: Path) -> None:
+    _, data, runs = _runs("two regions", 1)
+    compiled = runs[0].compiled
+    tensors = {name: samhw.Tensor.from_dense(array, "dense") for name, array in data[0].items()}
+    tensors["A"] = samhw.Tensor.from_dense(data[0]["A"], "csr")
+    build(compiled, "verilator", tmp_path / "out", tensors, host="pingpong")
+    with (tmp_path / "out" / "run.txt").open("rb") as commands:
+        subprocess.run([tmp_path / "out" / "simulate"], cwd=tmp_path / "out", stdin=commands, check=True)
+    found = np.fromfile(tmp_path / "out" / "results" / "Y.vals.bin", "<i4")
+    np.testing.assert_array_equal(found, (data[0]["A"] @ data[0]["X"]).sum(1))
 
 
 def test_tensors_off_the_chip_have_no_banks() -> None:

@@ -24,6 +24,7 @@ from samhw.graph import (
     SdramMemory,
     at_clock,
 )
+from samhw.graph.address_map import Control, Register
 from samhw.graph.numerics import Words
 from samhw.targets.backends.backend import Backend, Execution
 from samhw.targets.backends.sim import write_graph
@@ -191,6 +192,9 @@ def _write_data(addresses: AddressMap, inputs: Inputs, directory: Path, memory: 
         (directory / file).write_bytes(_stored(addresses, name, words))
         commands.append(f"{_way(addresses, name, 'load')} {file}")
     commands += ["start", "wait 100000000"]
+    if addresses.host.pingpong:
+        np.array([Control.SWAP], dtype="<u4").tofile(directory / "data" / "swap.bin")
+        commands.append(f"load-file {Register.CONTROL.value} data/swap.bin")
     for stored in addresses.design.memories:
         if stored.role is MemoryRole.OUTPUT:
             commands.append(f"{_way(addresses, stored.name, 'read')} results/{stored.name}.bin")

@@ -96,6 +96,7 @@ def _spmm() -> dict[str, np.ndarray]:
     return {"A": rng.integers(-2, 3, (6, 7)), "X": rng.integers(-2, 3, (7, 3))}
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("host", "value"),
     [("", "i32"), ("axi4,pingpong", "f32"), ("interrupt,recovery,counters", "bf16")],

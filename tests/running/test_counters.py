@@ -97,6 +97,7 @@ OFF_CHIP = {
 }
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("program", OFF_CHIP)
 def test_what_actors_and_ports_spend_beside_a_memory(program: str) -> None:
     text, value, memory, schedule = OFF_CHIP[program]

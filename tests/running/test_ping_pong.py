@@ -65,6 +65,7 @@ def _built(run: HostRun, host: str) -> VerilatedDesign:
     return VerilatedDesign.build(compiled.design, compiled.arch, host=HostOptions.parse(host))
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("host", ["pingpong", "axi4,clock,pingpong,counters"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_data_go_in_and_out_beside_a_run(program: str, host: str) -> None:

@@ -46,6 +46,7 @@ def _built(run: HostRun, host: str, memory: OffChipMemory | None) -> VerilatedDe
     return VerilatedDesign.build(compiled.design, compiled.arch, host=HostOptions.parse(host), layout=layout)
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("host", "memory", "schedule"),
     [

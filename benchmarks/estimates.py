@@ -9,6 +9,7 @@ Usage, from the repository's root: python -m benchmarks.estimates [--data FOLDER
 [--memory NAME] [--worst N] [--json FILE|-]
 """
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -152,7 +153,7 @@ def worst(found: list[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--data", type=Path, metavar="FOLDER", help="where cora.npz lies")
+    options.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of cora.npz")
     options.add_argument("--programs", type=int, default=200, help="random programs")
     options.add_argument("--kind", choices=KINDS, default="exact", help="of the statistics")
     options.add_argument("--memory", help="what holds all tensors off chip, such as ddr4")

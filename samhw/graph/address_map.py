@@ -252,6 +252,7 @@ class AddressMap:
                     "words": window.words,
                     "width": window.width,
                     **_value(design.stored(window.memory)),
+                    **({"signed": True} if window.memory.is_signed else {}),
                 }
                 for name, window in self.windows.items()
             ],

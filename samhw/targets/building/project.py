@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["BenchRun", "write_driver", "write_project"]
 
 _TEMPLATES = Path(__file__).parent / "templates" / "verilog"
+_SHARED = Path(__file__).parents[2] / "hls_templates"
+"""Has what scripts for Vivado have in common."""
+
+_ON_CHIP = {"{}_litex.py": "litex.py", "{}_pynq.py": "pynq.py", "overlay.tcl": "overlay.tcl"}
+"""What is written where all tensors lie on the chip, and its templates."""
 
 _LITE_PINS = (
     *(("awaddr", 0), ("awprot", 3), ("awvalid", 1), ("-awready", 1), ("wdata", 32), ("wstrb", 4)),
@@ -73,7 +78,7 @@ def write_project(
     Args:
         name: of the top module.
         bench: what the testbench runs; without, it tries the registers alone.
-        far: the pins to memory off the chip, for which there is no module of LiteX.
+        far: the pins to memory off the chip, with which there is nothing of `_ON_CHIP`.
     """
     host, masters = addresses.host, _masters(far)
     files = [*(directory / f"{name}.f").read_text(encoding="utf-8").split(), f"{name}_axi.v"]
@@ -100,7 +105,7 @@ def write_project(
         f"{name}_axi.v": "wrapper.v",
         "package.tcl": "package.tcl",
         f"{name}.core": "core",
-        **({} if far else {f"{name}_litex.py": "litex.py", f"{name}_pynq.py": "pynq.py"}),
+        **({} if far else {path.format(name): template for path, template in _ON_CHIP.items()}),
         **({f"{name}_clocks.xdc": "clocks.xdc"} if host.clock else {}),
         f"bench/test_{name}.py": "test_bench.py",
         "bench/run.py": "run.py",
@@ -187,7 +192,7 @@ def _environment() -> "jinja2.Environment":
     import jinja2  # Takes a tenth of a second to be imported, and a simulation needs none.
 
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        loader=jinja2.FileSystemLoader([_TEMPLATES, _SHARED]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

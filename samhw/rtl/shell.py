@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from samhw.graph import Arch, MemoryRole
-from samhw.graph.address_map import REGION, AddressMap, Register, Status, Window
+from samhw.graph.address_map import REGION, AddressMap, Control, Register, Status, Window
 from samhw.graph.pools import Pool
 from samhw.rtl.burst_port import BurstPort
 from samhw.rtl.host_port import FarSignature, HostPort
@@ -95,23 +95,16 @@ class Shell(wiring.Component):
         wiring.connect(m, wiring.flipped(self.axi), host.axi)
         memories = self._memories(m)
         names = extent_members(self.map.design)
-        extents = {index: self._extent(m, getattr(self.extents, names[index])) for index in names}
+        extents: dict[str, Signal] = {index: getattr(self.extents, names[index]) for index in names}
+        if self.map.host.pingpong:
+            # The host's; those of the fabric stay as they are in a run.
+            extents = {index: Signal.like(extent) for index, extent in extents.items()}
         self._host_writes(m, host, memories, extents)
         self._host_reads(m, host, memories, extents)
         if isinstance(host, HostPort) and host.has_far:
             wiring.connect(m, host.far, wiring.flipped(self.far))
             m.d.comb += host.open.eq(~self._running)
         return m
-
-    def _extent(self, m: Module, given: Signal) -> Signal:
-        """The register of an extent that is given to the fabric: that itself, or with two banks one that may
-        change in a run."""
-        if not self.map.host.pingpong:
-            return given
-        register = Signal.like(given)
-        with m.If(~(self.run.running | self.run.request)):
-            m.d.sync += given.eq(register)
-        return register
 
     def _memories(self, m: Module) -> dict[str, Memory]:
         memories: dict[str, Memory] = {}
@@ -166,9 +159,11 @@ class Shell(wiring.Component):
             return accepted[-1]
 
         is_control = takes("control", host.next_addr == Register.CONTROL)
-        idle = self._control(m, host.write & is_control, host.write_data)
+        asked = host.write & is_control
+        idle, taken = self._control(m, asked, host.write_data)
         if self.map.host.pingpong:
-            self._swap(m, host.write & is_control, host.write_data)
+            swaps = asked & (host.write_data[:3] == Control.SWAP) & idle
+            self._exchange(m, taken, swaps, extents)
             idle = Const(1)
         for enable, address in zip(self._interrupts(m, host.write_data), self.map.interrupts, strict=True):
             m.d.comb += enable.eq(host.write & takes(enable.name, host.next_addr == address))
@@ -198,15 +193,16 @@ class Shell(wiring.Component):
             m.d.sync += tensor.host.en.eq(host.write & any_of(taken))
         m.d.comb += host.write_ok.eq(any_of(accepted))
 
-    def _control(self, m: Module, asked: Value, word: Value) -> Value:
+    def _control(self, m: Module, asked: Value, word: Value) -> tuple[Value, Value]:
         """What `word` does if CONTROL is `asked` to take it. Gives whether extents and memories are the
-        host's in the next cycle."""
+        host's in the next cycle, and whether a start is taken, which begins a run."""
         run, host = self.run, self.map.host
         starts = asked & word[0]
+        rests = ~(run.running | run.request | Cat(run.error).any())
         if not (host.recovery or host.bursts):
             # From a register, since a request starts the roots, and they fire, in the same cycle.
             m.d.sync += run.request.eq(starts)
-            return ~run.running
+            return ~run.running, starts & rests
         held, clears = Const(0), Const(0)
         waits = Const(0)
         if host.recovery:
@@ -224,17 +220,14 @@ class Shell(wiring.Component):
         # A start that an error holds back changes nothing.
         failed = Cat(run.error).any()
         begins = held | (starts & clears) | ((starts | run.request) & ~failed)
-        return ~(run.running | begins)
+        return ~(run.running | begins), starts & ~held & (waits | rests)
 
-    def _swap(self, m: Module, asked: Value, word: Value) -> None:
-        """Exchanges the banks if CONTROL is `asked` to take a word that starts a run, or says so between
-        runs."""
-        run, clears = self.run, word[1] if self.map.host.recovery else Const(0)
-        rests = ~(run.running | run.request)
-        if self.map.host.recovery:
-            rests &= ~self.held
-        starts = word[0] & (clears | ~Cat(run.error).any())
-        with m.If(asked & (clears & word[0] | rests & (starts | word[2] & ~word[0]))):
+    def _exchange(self, m: Module, taken: Value, swaps: Value, extents: Mapping[str, Signal]) -> None:
+        """Exchanges the banks. A start that is `taken` gives the run its extents, too."""
+        names = extent_members(self.map.design)
+        with m.If(taken):
+            m.d.sync += [getattr(self.extents, names[index]).eq(own) for index, own in extents.items()]
+        with m.If(taken | swaps):
             m.d.sync += self._bank.eq(~self._bank)
 
     def _interrupts(self, m: Module, word: Value) -> list[Signal]:

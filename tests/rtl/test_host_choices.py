@@ -189,3 +189,46 @@ def test_a_host_that_wants_nothing_has_the_identity_of_every_build() -> None:
 def test_what_no_host_has_is_refused(words: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         Choices.parse(words)
+
+
+@pytest.mark.parametrize("words", ["axi4,pingpong", "axi4,pingpong,recovery"])
+def test_a_start_takes_what_was_written_before_it(words: str) -> None:
+    """All of that, and nothing of what comes right after it, whatever the start has to wait for."""
+    made = top(copy_graph(2), words)
+    windows, map = made.map.windows, made.map
+    extents = [getattr(made.shell.extents, name) for name in made.shell.extents.signature.members]
+    starts = [[Control.START]]
+    if map.host.recovery:
+        starts += [[Control.CLEAR | Control.START], [Control.CLEAR, Control.START]]
+
+    async def bench(host: Host) -> None:
+        ctx = host.ctx
+        master = Master(made, prefix="s_axi_")
+
+        def data(end: int, *vals: int) -> list[Burst]:
+            written = {"A.pos1": (0, end), "A.crd1": (2, 5, 7), "A.vals": vals}
+            return [Burst(windows[name].base, array) for name, array in written.items()]
+
+        def sizes(less: int) -> list[Burst]:
+            return [Burst(map.extents[index], [WIDE[index] - less]) for index in map.extents]
+
+        def control(*words: int) -> list[Burst]:
+            return [Burst(Register.CONTROL, [word]) for word in words]
+
+        for number, start in enumerate(starts):
+            if number:  # After an error, and in a run that is given up.
+                await master.transfer(ctx, [*data(3, 1, 1, 1), *control(Control.CLEAR | Control.START)])
+                if number == 2:
+                    await ctx.tick().until(made.error)
+            wanted = 20 + number
+            before, after = [*data(1, wanted), *sizes(0)], [*sizes(1), *data(2, 70, 90)]
+            await master.transfer(ctx, [*before, *control(*start), *after])
+            assert [ctx.get(extent) for extent in extents] == [WIDE[index] for index in map.extents]
+            await ctx.tick().until(made.done)
+            read = Burst(windows["C.vals"].base, [0])
+            await master.transfer(ctx, control(Control.SWAP))
+            await master.transfer(ctx, reads=[read])
+            assert read.answers == [(wanted, 0)]
+            await master.transfer(ctx, control(Control.SWAP))
+
+    simulate(made, bench)

@@ -276,10 +276,9 @@ class AddressMap:
                 "node_words": self.counters.step // _WORD,
                 "states": list(STATES),
             }
-            if ports := [*self.counted][len(self.design.built_nodes) :]:
-                states = [list(self.counted[name]) for name in ports]
+            if ports := [*self.counted.items()][len(self.design.built_nodes) :]:
                 chosen["counters"]["ports"] = [
-                    {"name": name, "states": own} for name, own in zip(ports, states, strict=True)
+                    {"name": name, "states": list(states)} for name, states in ports
                 ]
         return chosen
 

@@ -71,17 +71,22 @@ class Counted(Shared):
         counters = [Signal(32, name=name) for name in STATES]
         firing, starved, blocked, other = counters
         waiting = Signal(32)  # `starved`, and the cycles without a head since the last firing
+        late = None if actor.late is None else delayed(m, actor.late, 2)
         with m.If(fired):
             m.d.sync += [firing.eq(firing + 1), starved.eq(waiting)]
+            if late is not None:
+                with m.If(late):  # All of the wait was for memory.
+                    m.d.sync += [
+                        other.eq(other + waiting - starved),
+                        starved.eq(starved),
+                        waiting.eq(starved),
+                    ]
         with m.Elif(~there):
             m.d.sync += waiting.eq(waiting + 1)
         with m.Elif(~room):
             m.d.sync += blocked.eq(blocked + 1)
         with m.Else():
             m.d.sync += other.eq(other + 1)
-        if actor.late is not None:
-            with m.If(fired & delayed(m, actor.late, 2)):
-                m.d.sync += [other.eq(other + (waiting - starved)), starved.eq(starved), waiting.eq(starved)]
         # After its last firing, and until the next start, an actor waits for nothing.
         with m.If(begin):
             m.d.sync += waiting.eq(starved)

@@ -36,7 +36,8 @@ class Memory {
     };
     bool addressed = false;
     // What a master has offered and not been rid of, which has to stay: an address, and a beat with its strobes.
-    std::vector<uint8_t> offered_address, offered_beat;
+    uint64_t offered_address = 0;
+    std::vector<uint8_t> offered_beat;
 
     std::deque<Unanswered> unanswered_reads, unanswered_writes;
 
@@ -59,24 +60,22 @@ class Memory {
         log.push_back({request, reply});
     }
 
-    static void stays(std::vector<uint8_t>& before, const std::vector<uint8_t>& now, bool accepted) {
-        if (!before.empty() && before != now) wrong("takes back what it has offered");
-        before = accepted ? std::vector<uint8_t>() : now;
-    }
-
     // After the inputs of a cycle are set.
     void check_offers() {
-        std::vector<uint8_t> address, beat;
-        if (*pins.arvalid || *pins.awvalid) {
-            const uint32_t at = *pins.awvalid ? *pins.awaddr : *pins.araddr;
-            address = {uint8_t(*pins.awvalid), uint8_t(at), uint8_t(at >> 8), uint8_t(at >> 16), uint8_t(at >> 24)};
-        }
+        const uint64_t address = *pins.awvalid   ? 1 | uint64_t{*pins.awaddr} << 2
+                                 : *pins.arvalid ? 2 | uint64_t{*pins.araddr} << 2
+                                                 : 0;
+        if (offered_address && offered_address != address) wrong("takes back an address that it has offered");
+        offered_address = (*pins.awvalid ? *pins.awready : *pins.arready) ? 0 : address;
+        if (offered_beat.empty() && (!*pins.wvalid || *pins.wready)) return;
+        std::vector<uint8_t> beat;
         if (*pins.wvalid) {
             beat.assign(pins.wdata, pins.wdata + pins.beat);
             beat.insert(beat.end(), pins.wstrb, pins.wstrb + (pins.beat + 7) / 8);
         }
-        stays(offered_address, address, *pins.awvalid ? *pins.awready : *pins.arready);
-        stays(offered_beat, beat, *pins.wready);
+        if (!offered_beat.empty() && offered_beat != beat) wrong("takes back a beat that it has offered");
+        if (*pins.wready) beat.clear();
+        offered_beat = std::move(beat);
     }
 
     // In the cycle in which it is accepted.
@@ -136,7 +135,7 @@ public:
         unanswered_reads.clear();
         unanswered_writes.clear();
         waiting = false;
-        offered_address.clear();
+        offered_address = 0;
         offered_beat.clear();
     }
 

@@ -17,7 +17,7 @@ import pytest
 import scipy.sparse
 
 import samhw
-from samhw.graph import AddressMap, HostOptions
+from samhw.graph import AddressMap
 from samhw.graph.numerics import Words, value_type
 from samhw.targets.backends import HostRun
 from samhw.targets.building.elaborate import write_address_map
@@ -25,6 +25,7 @@ from samhw.targets.building.project import write_project
 from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.port import WordPort
 from tests.running import toy
+from tests.support.built import verilated
 from tests.support.command import good
 from tests.support.spent import simulated, told
 
@@ -119,8 +120,7 @@ def _built(folder: Path, text: str, host: str, value: str, data: dict[str, Any])
         options += ["--data", f"{name}={folder / f'{name}.npy'}"]
     good("build", str(path), *options, "-o", str(out))
     run: HostRun = samhw.compile(str(path), value=value).host_run(data)
-    rtl = VerilatedDesign.build(run.compiled.design, run.compiled.arch, host=HostOptions.parse(host))
-    with rtl.session() as session:
+    with verilated(run, host).session() as session:
         module = _class(out)
         yield module, module.Conv({"port": session.port}), run
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from samhw.compiler.graph_passes import GRAPH_PASSES
 from samhw.compiler.passes import PROGRAM_PASSES, REGION_PASSES
 from samhw.graph import DDR4
 from samhw.lang import built_in_programs, load_kernel, parse
+from tests.support.built import run_program
 from tests.support.command import refused, report, samhw
 
 
@@ -193,11 +193,7 @@ def test_build_for_verilator(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "module samhw_top" in (tmp_path / "out" / "samhw_top.v").read_text()
     assert "SAMHW_TOP" in (tmp_path / "out" / "address_map.h").read_text().upper()
-    with (tmp_path / "out" / "run.txt").open() as commands:
-        done = subprocess.run(
-            ["./simulate"], cwd=tmp_path / "out", stdin=commands, capture_output=True, text=True, check=True
-        )
-    assert '"status": "done"' in done.stdout
+    assert run_program(tmp_path / "out")["status"] == "done"
     found = np.fromfile(tmp_path / "out" / "results" / "x.vals.bin", "<i4")[:34]
     workload = make_workload(load_kernel("spmv"), ["karate"])
     assert found.tolist() == (workload.tensors["B"].to_dense() @ workload.tensors["c"].to_dense()).tolist()

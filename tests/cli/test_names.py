@@ -1,10 +1,10 @@
 """Programs of any file name, and of any names in them, by every command that writes files."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.support.built import run_program
 from tests.support.command import good
 from tests.support.hostile import WORDS
 
@@ -51,6 +51,5 @@ def test_a_build_of_long_names_runs(tmp_path: Path) -> None:
     program = tmp_path / "a*b c.ein"
     program.write_text(TEXT.format("x" * 200, "X" * 200))
     good("build", program, "--data", "random", "--target", "verilator", "-o", tmp_path / "out")
-    with (tmp_path / "out" / "run.txt").open() as commands:
-        subprocess.run(["./simulate"], cwd=tmp_path / "out", stdin=commands, check=True, capture_output=True)
+    run_program(tmp_path / "out")
     assert list((tmp_path / "out" / "results").iterdir())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import samhw
-from samhw.graph import ConstantMemory, HostOptions, Ports, RandomMemory
+from samhw.graph import ConstantMemory, Ports, RandomMemory
 from samhw.lang import Program
 from samhw.targets.backends import HostRun
 from tests.support.spent import counted, simulated
@@ -60,7 +60,7 @@ def test_what_actors_spend_is_what_the_simulator_says(program: str) -> None:
     design = samhw.compile(text, value=value, schedule=SCHEDULES.get(program))
     run = design.host_run(_drawn(design.program))
     wanted = simulated(run)
-    assert counted(run, HostOptions.parse("axi4,counters"), times=2) == [wanted, wanted]
+    assert counted(run, "axi4,counters", times=2) == [wanted, wanted]
     if program == "sums that wait for each other":
         assert sum(spaced for spent in wanted.values() for _, _, _, spaced in spent)
     if program == "arrays in banks":
@@ -105,6 +105,6 @@ def test_what_actors_and_ports_spend_beside_a_memory(program: str) -> None:
     workload = design.bind(_drawn(design.program))
     run = HostRun.of(design.compile_for(workload, memory), workload.tensors)
     wanted = simulated(run, memory)
-    assert counted(run, HostOptions.parse("axi4,counters"), times=2, memory=memory) == [wanted, wanted]
+    assert counted(run, "axi4,counters", times=2, memory=memory) == [wanted, wanted]
     ports = {name: actors for name, actors in wanted.items() if name.endswith((".pos", ".vals"))}
     assert sum(waited for actors in ports.values() for *_, waited in actors)

@@ -1,6 +1,5 @@
 """Two banks of inputs and results: a host loads and reads one while a run works on the other."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ import pytest
 
 import samhw
 from samhw.errors import InputError, RunError
-from samhw.graph import HostOptions, MemoryRole
+from samhw.graph import MemoryRole
 from samhw.graph.address_map import Control, Register, Status
 from samhw.targets.backends import HostRun, build
-from samhw.targets.running.driver import VerilatedDesign
+from tests.support.built import run_program, verilated
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
@@ -60,11 +59,6 @@ def _runs(program: str, count: int) -> tuple[Any, list[dict[str, np.ndarray]], l
     return design, data, [design.host_run(each) for each in data]
 
 
-def _built(run: HostRun, host: str) -> VerilatedDesign:
-    compiled = run.compiled
-    return VerilatedDesign.build(compiled.design, compiled.arch, host=HostOptions.parse(host))
-
-
 @pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("host", ["pingpong", "axi4,clock,pingpong,counters"])
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -73,7 +67,7 @@ def test_data_go_in_and_out_beside_a_run(program: str, host: str) -> None:
     before, and has read the results during the run after."""
     design, data, runs = _runs(program, 5)
     wanted = [design.run(each) for each in data]
-    with _built(runs[0], host).session() as session:
+    with verilated(runs[0], host).session() as session:
         session.load(*runs[0].inputs)
         session.start()
         for number, result in enumerate(wanted):
@@ -96,7 +90,7 @@ def test_data_go_in_and_out_beside_a_run(program: str, host: str) -> None:
 
 def test_what_is_not_loaded_again_stays_in_its_bank() -> None:
     design, data, runs = _runs("two regions", 2)
-    with _built(runs[0], "pingpong").session() as session:
+    with verilated(runs[0], "pingpong").session() as session:
         for number in (0, 1):
             session.load(*runs[number].inputs)
             session.start()
@@ -111,7 +105,7 @@ def test_what_is_not_loaded_again_stays_in_its_bank() -> None:
 def test_starts_that_are_ignored_exchange_nothing() -> None:
     design, data, runs = _runs("two regions", 2)
     cycles = [design.run(each).cycles for each in data]
-    with _built(runs[0], "axi4,pingpong,recovery").session() as session:
+    with verilated(runs[0], "axi4,pingpong,recovery").session() as session:
         session.load(*runs[0].inputs)
         session.start()
         session.load(*runs[1].inputs)
@@ -135,7 +129,7 @@ def test_starts_that_are_ignored_exchange_nothing() -> None:
 def test_an_error_leaves_what_was_loaded() -> None:
     text = "tensor x[i=8] : dense\ny[i] = x[i] + x[i]"
     run = samhw.compile(text, value="i8").host_run({"x": np.arange(8)})
-    with _built(run, "pingpong,recovery").session() as session:
+    with verilated(run, "pingpong,recovery").session() as session:
         session.load({"x.vals": [100] * 8}, run.inputs.extents)
         session.start()
         session.load(*run.inputs)
@@ -153,8 +147,7 @@ def test_a_build_reads_what_its_run_has_left(tmp_path: Path) -> None:
     tensors = {name: samhw.Tensor.from_dense(array, "dense") for name, array in data[0].items()}
     tensors["A"] = samhw.Tensor.from_dense(data[0]["A"], "csr")
     build(compiled, "verilator", tmp_path / "out", tensors, host="pingpong")
-    with (tmp_path / "out" / "run.txt").open("rb") as commands:
-        subprocess.run([tmp_path / "out" / "simulate"], cwd=tmp_path / "out", stdin=commands, check=True)
+    assert run_program(tmp_path / "out")["status"] == "done"
     found = np.fromfile(tmp_path / "out" / "results" / "Y.vals.bin", "<i4")
     np.testing.assert_array_equal(found, (data[0]["A"] @ data[0]["X"]).sum(1))
 

@@ -14,8 +14,8 @@ from samhw.graph.address_map import Control, Register, Status
 from samhw.sim import total_cycles
 from samhw.targets.backends import HostRun, find_backend
 from samhw.targets.backends.rtl import ProgramBackend
-from samhw.targets.running.driver import VerilatedDesign
 from samhw.targets.running.harness_session import HarnessSession
+from tests.support.built import verilated
 from tests.support.spent import results_of, simulated, told
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
@@ -40,12 +40,6 @@ def _run(
     return HostRun.of(design.compile_for(workload, memory), workload.tensors)
 
 
-def _built(run: HostRun, host: str, memory: OffChipMemory | None) -> VerilatedDesign:
-    compiled = run.compiled
-    layout = layout_beside(compiled, memory)
-    return VerilatedDesign.build(compiled.design, compiled.arch, host=HostOptions.parse(host), layout=layout)
-
-
 @pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("host", "memory", "schedule"),
@@ -64,7 +58,7 @@ def test_a_run_that_is_given_up_leaves_nothing_behind(
     data, held = _spmm(), MEMORIES[memory] if memory else None
     run = _run(SPMM, "f32", data, held, **schedule)
     wanted = (data["A"] @ data["X"]).sum(axis=1)
-    with _built(run, host, held).session() as session:
+    with verilated(run, host, held).session() as session:
         cycles = session.run(*run.inputs, memory=held).cycles
         assert cycles == total_cycles(results_of(run, held))
         session.load(*run.inputs)
@@ -106,7 +100,7 @@ def test_a_start_waits_for_the_memory() -> None:
     """A host may clear and start at once: the new run begins when the memory has answered the old one."""
     data, held = _spmm(), MEMORIES["constant"]
     run = _run(SPMM, "i32", data, held)
-    with _built(run, "recovery", held).session() as session:
+    with verilated(run, "recovery", held).session() as session:
         cycles = session.run(*run.inputs, memory=held).cycles
         for end in range(0, cycles, 31):
             session.start()
@@ -122,7 +116,7 @@ def test_an_error_beside_a_memory_is_cleared() -> None:
     text = "tensor x[i=40] : dense\ny[i] = x[i] + x[i]\nz[i] = y[i] + y[i]"
     held = MEMORIES["constant"]
     run = _run(text, "i8", {"x": np.arange(40) % 9}, held, fuse="none")
-    with _built(run, "recovery", held).session() as session:
+    with verilated(run, "recovery", held).session() as session:
         cycles = session.run(*run.inputs, memory=held).cycles
         for place in (0, 7, 39):
             wrong = np.ones(40, int)
@@ -141,7 +135,7 @@ def test_an_sdram_is_the_hosts_again_when_it_has_answered() -> None:
     data, held = _spmm(), load_memory("sdram")
     run = _run(SPMM, "i32", data, held)
     wanted = (data["A"] @ data["X"]).sum(axis=1)
-    with _built(run, "recovery", held).session() as session:
+    with verilated(run, "recovery", held).session() as session:
         for end in range(50, 400, 50):
             session.load(*run.inputs)
             session.start()
@@ -154,10 +148,7 @@ def test_an_sdram_is_the_hosts_again_when_it_has_answered() -> None:
 def test_an_error_is_cleared_by_the_host_alone() -> None:
     design = samhw.compile("tensor x[i=8] : dense\ny[i] = x[i] + x[i]", value="i8")
     run = design.host_run({"x": [1, 2, 3, 4, 5, 6, 7, 8]})
-    rtl = VerilatedDesign.build(
-        run.compiled.design, run.compiled.arch, host=HostOptions.parse("axi4,recovery")
-    )
-    with rtl.session() as session:
+    with verilated(run, "axi4,recovery").session() as session:
         session.run(*run.inputs)
         with pytest.raises(RunError, match="overflow"):
             session.run({"x.vals": [100] * 8}, run.inputs.extents)

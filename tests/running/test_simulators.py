@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from samhw.sim import simulate_regions, total_cycles
 from samhw.targets.backends import BACKENDS, build, find_backend
 from samhw.targets.backends.registry import check_options
 from samhw.targets.running.images import inputs_of, packed
+from tests.support.built import run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.verilator]
 
@@ -199,17 +199,6 @@ def test_a_build_runs_beside_its_memory(kind: str, simulator: str, tmp_path: Pat
     for path in results:
         wanted = packed(layout.arrays[path.stem], words[path.stem])
         assert path.read_bytes()[: len(wanted)] == wanted
-
-
-def run_program(folder: Path) -> dict[str, object]:
-    """What a build's program says of the run of its data."""
-    with (folder / "run.txt").open("rb") as commands:
-        said = subprocess.run(
-            [folder / "simulate"], cwd=folder, stdin=commands, capture_output=True, check=True, timeout=300
-        ).stdout
-    answers = [json.loads(line) for line in said.decode().splitlines()]
-    (ended,) = (answer for answer in answers if "status" in answer)
-    return ended
 
 
 def test_a_build_with_an_sdram_runs(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 import samhw
 from samhw.app.api import DesignResult, RunnableDesign
 from samhw.errors import InputError, RunError
-from samhw.graph import HostOptions
 from samhw.sim import simulate_regions
 from tests.seams import faces
 from tests.seams.arithmetic import UnclearError, arithmetic
@@ -208,7 +207,7 @@ def _run_rtl(case: Case, design: RunnableDesign, result: DesignResult, stage: li
         raise WrongError(f"{hardware.cycles} cycles, in the simulator {result.cycles}")
     if "counters" in host:
         run = design.host_run(case.data)
-        wanted, [spent] = simulated(run), counted(run, HostOptions.parse(host))
+        wanted, [spent] = simulated(run), counted(run, host)
         if spent != wanted:
             raise WrongError(f"the counters say {spent}, the simulator {wanted}")
 

@@ -1,6 +1,5 @@
 """Builds of split programs in a folder of their own, run by a host that has the user's data alone."""
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from samhw.graph.numerics import value_type
 from samhw.targets.backends import HostRun, build
 from samhw.tensors import Tensor
 from tests.hls.test_models import csim
+from tests.support.built import run_program
 from tests.support.thorough import THOROUGH
 
 SCHEDULES = [
@@ -64,10 +64,7 @@ def test_a_host_runs_a_build_on_other_data(schedule: Schedule, tmp_path: Path) -
                 path = tmp_path / "out" / "data" / f"{kind}{name}.bin"
                 assert path.exists()
                 np.asarray(held).astype("<u4").tofile(path)
-        with (tmp_path / "out" / "run.txt").open() as commands:
-            subprocess.run(
-                ["./simulate"], stdin=commands, cwd=tmp_path / "out", check=True, capture_output=True
-            )
+        run_program(tmp_path / "out")
         found = {
             path.name.removesuffix(".bin"): np.fromfile(path, "<i4").astype(np.int64)
             for path in (tmp_path / "out" / "results").iterdir()

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from samhw.compiler.placement import arrays_off_chip, layout_beside
-from samhw.graph import Design, HostOptions, OffChip, OffChipLayout, OffChipMemory, OffChipPort
+from samhw.graph import Design, OffChip, OffChipLayout, OffChipMemory, OffChipPort
 from samhw.graph.address_map import PORT_STATES, STATES
 from samhw.graph.banks import BankPort, bank_users
 from samhw.graph.shared_ports import shared_ports
 from samhw.sim import ActorStats, Result, simulate_regions
 from samhw.targets.backends.backend import HostRun
-from samhw.targets.running.driver import VerilatedDesign
+from tests.support.built import verilated
 
 __all__ = ["Spent", "counted", "results_of", "simulated", "told"]
 
@@ -98,14 +98,10 @@ def _states(actor: ActorStats, states: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(cycles[state] for state in states)
 
 
-def counted(
-    run: HostRun, host: HostOptions, times: int = 1, memory: OffChipMemory | None = None
-) -> list[Spent]:
+def counted(run: HostRun, host: str, times: int = 1, memory: OffChipMemory | None = None) -> list[Spent]:
     """By the counters, after each run of one build."""
-    layout = layout_beside(run.compiled, memory)
-    rtl = VerilatedDesign.build(run.compiled.design, run.compiled.arch, host=host, layout=layout)
     found: list[Spent] = []
-    with rtl.session() as session:
+    with verilated(run, host, memory).session() as session:
         for _ in range(times):
             session.run(*run.inputs, memory=memory)
             found.append(told(session.spent()))

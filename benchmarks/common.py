@@ -1,6 +1,7 @@
 """What the benchmarks share: runs that are checked, and rows as a table or as a result file."""
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ __all__ = [
     "PROGRAMS",
     "VALUE",
     "bind",
+    "data_option",
     "expected_cycles",
     "follow",
     "graph_options",
@@ -86,6 +88,11 @@ def parser(description: str | None) -> argparse.ArgumentParser:
         "--json", metavar="FILE|-", help="write a result file (benchmarks/result_files.py) instead of a table"
     )
     return result
+
+
+def data_option(options: argparse.ArgumentParser) -> None:
+    """--data, the folder of the data that no registry has; by default what SAMHW_DATA names."""
+    options.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
 
 
 def graph_options(options: argparse.ArgumentParser, nodes: str = "") -> None:

@@ -2,14 +2,14 @@
 
 All models and kernels at three levels of fusion, each on three data sets where it takes them: Cora (a file),
 a power-law graph, and random data; and random programs, drawn as the tests draw them. `--kind` takes other
-statistics than exact ones; `--worst N` lists the runs that are furthest off. `--memory ddr4` has all tensors
+statistics than exact ones; `--data`, or `SAMHW_DATA`, names the folder of Cora; `--worst N` lists the runs
+that are furthest off. `--memory ddr4` has all tensors
 off chip, also with 4 lanes, and with regions side by side.
 
 Usage, from the repository's root: python -m benchmarks.estimates [--data FOLDER] [--programs N] [--kind KIND]
 [--memory NAME] [--worst N] [--json FILE|-]
 """
 
-import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.common import VALUE, follow, parser, report
+from benchmarks.common import VALUE, data_option, follow, parser, report
 from samhw.app.checking.measure import measure_compiled
 from samhw.app.workload import Workload, bind_program, compile_workload
 from samhw.choices.fuse import FUSION_LEVELS
@@ -153,7 +153,7 @@ def worst(found: list[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of cora.npz")
+    data_option(options)
     options.add_argument("--programs", type=int, default=200, help="random programs")
     options.add_argument("--kind", choices=KINDS, default="exact", help="of the statistics")
     options.add_argument("--memory", help="what holds all tensors off chip, such as ddr4")

@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.common import follow, parser, report
+from benchmarks.common import data_option, follow, parser, report
 
 SAMHW = (sys.executable, "-c", "from samhw.app.cli import main; main()")
 
@@ -98,7 +98,7 @@ def measure(arguments: Sequence[str], rtl: bool) -> dict[str, float]:
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
+    data_option(options)
     options.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
     options.add_argument("--only", default="", metavar="TEXT", help="the cases whose name has this text")
     given = options.parse_args()

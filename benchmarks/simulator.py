@@ -10,7 +10,6 @@ Usage, from the repository's root: python -m benchmarks.simulator [--data FOLDER
 measures the cost of a firing by the number of firings instead.
 """
 
-import os
 import resource
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import follow, parser, report
+from benchmarks.common import data_option, follow, parser, report
 from samhw.app.workload import bind_program
 from samhw.choices.fuse import FusionLevel
 from samhw.choices.schedule import Schedule
@@ -342,7 +341,7 @@ def draw(points: Sequence[tuple[int, float]], file: Path) -> None:
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--data", type=Path, default=os.environ.get("SAMHW_DATA"), help="folder of the data")
+    data_option(options)
     beside = options.add_mutually_exclusive_group()
     beside.add_argument("--rtl", action="store_true", help="run the RTL under Verilator too")
     beside.add_argument("--memory", metavar="NAME|FILE", help="all tensors in this memory")
